@@ -21,11 +21,11 @@ GAMES = ("dao", "neutreeko", "six-mens-morris:6", "nine-mens-morris:4", "teeko")
 SOLVE = """
 import sys
 from solver.solving import pipeline
-from solver.sweep import demand
+from solver.sweep import resources
 game, path, way = sys.argv[1:]
-demand.FEW_NUMBERS = 0
+resources.FEW_NUMBERS = 0
 if way == "sorted":
-    demand.by_number = lambda rules, codec: None
+    resources.by_number = lambda rules, codec: None
 pipeline.solve(game, path).close()
 """
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from solver.base import value
 from solver.compiled import agreement, binding
-from solver.sweep import finish
+from solver.sweep import exhaustive
 
 
 class _Filled:
@@ -149,7 +149,7 @@ def interpret(monkeypatch):
     monkeypatch.setattr(binding, "_compile", _uncompiled)
     # The plain rules need not judge themselves at more states than they must
     monkeypatch.setattr(agreement, "AUDIT_SECONDS", 0.0)
-    monkeypatch.setattr(finish, "AUDIT_SHARE", 0.0)
+    monkeypatch.setattr(exhaustive, "AUDIT_SHARE", 0.0)
     for module, name, instead in _replaced():
         monkeypatch.setattr(module, name, bind if instead is None else instead)
 

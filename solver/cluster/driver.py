@@ -35,7 +35,7 @@ from solver.cluster.tasks import Advanced, Folded, Job, Run, Segment, Spent
 from solver.compiled import agreement
 from solver.compiled.edges import CompiledMoves
 from solver.rules.game import Rules, located
-from solver.sweep import expansion, finish, forward
+from solver.sweep import exhaustive, expansion, forward
 from solver.sweep.scale import Scale, TooWide, first_scale, refuse_long, wider
 
 RESOLVING = 128  # bytes of memory that a state takes where its whole tier is resolved by one task
@@ -86,7 +86,7 @@ class Driver(shards.Shards):
         start, merged = self.rules.canonical(self.rules.game.initial()), ordering.Merged(self, self.tier)
         merged.check(start)
         try:
-            return finish.finish(self.rules, merged, self.options, begun_at)._replace(encoded=merged.encoded)
+            return exhaustive.finish(self.rules, merged, self.options, begun_at)._replace(encoded=merged.encoded)
         except SolverError:
             # What the solution was held against the plain rules by had no digest
             merged.check()

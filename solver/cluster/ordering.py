@@ -31,7 +31,8 @@ from solver.cluster.store import File, Slice, Sliced, Store
 from solver.cluster.tasks import CHECKED_STATES, Job, bench_of, labelled
 from solver.store.packed import LAST, Packed, Table, packed
 from solver.store.runs import spans, splitters
-from solver.sweep.finish import PART, Piece, in_order, indices_of
+from solver.sweep.exhaustive import PART, in_order
+from solver.sweep.scale import Piece, indices_of
 
 SLICE_HEADER = 3  # numbers before those of a slice: states, blocks, words
 READ_STATES = 1 << 12  # states that are read with one that is asked for: a bisection ends among them

@@ -258,7 +258,7 @@ def of_sweep(
     if rules.everywhere:
         return _of_all_numbers(rules, budget, workers)
     from solver.compiled.edges import CompiledMoves
-    from solver.sweep import demand, projection
+    from solver.sweep import projection, resources
 
     census = projection.census(game, symmetry=symmetry, seconds=seconds, workers=workers, progress=progress)
     stored, placed = sum(census.sizes), placements.of(rules)
@@ -269,18 +269,18 @@ def of_sweep(
         stored = min(stored, placed.most)
         census = census._replace(least=least, most=placed.most, reached=reached)
     times = CYCLIC_WHOLE if census.cyclic else SOLVE_FACTOR
-    book = demand.book_bytes(rules, census.cyclic, census.keys)
+    book = resources.book_bytes(rules, census.cyclic, census.keys)
     took = times * census.seconds * stored / max(1, census.in_seconds)
     needs = _needs(rules, census, stored, book, budget, took)
-    needed = demand.by_state(rules, rules.tiered and not census.cyclic)
+    needed = resources.by_state(rules, rules.tiered and not census.cyclic)
     by_state = needed is not None and needed[1] <= budget
     if needed is not None and by_state:
         size, arrays = needed
-        stored, book = min(stored, size), demand.DENSE_BOOK_BYTES
+        stored, book = min(stored, size), resources.DENSE_BOOK_BYTES
         took = DENSE_WHOLE * stored * projection.pace(CompiledMoves(rules)).state / (workers or cores())
         needs = Needs((150 << 20) + arrays, 0, round(2 * book * stored))
         census = census._replace(least=min(census.least, size), most=min(census.most, size))
-    numbered = demand.by_number(rules, None)
+    numbered = resources.by_number(rules, None)
     if numbered is not None and numbered <= budget:
         assert rules.numbering is not None
         by_state, took = True, took * NUMBERED_SHARE
@@ -288,7 +288,7 @@ def of_sweep(
         needs = Needs(numbered + PROCESS, 0, round(values + 2 * book * stored))
     counted, is_complete, cyclic, tiers = census.counted, census.whole, census.cyclic, len(census.sizes)
     sizes = stored, census.least, census.most, max(stored, census.reached)
-    whole_book = demand.BOOK + round(book * stored)
+    whole_book = resources.BOOK + round(book * stored)
     taken = took, needs.memory, needs.disk, whole_book
     limits = needs.least_memory, budget + PROCESS
     later = book_times(rules, stored, cyclic, took, workers or cores())
@@ -297,17 +297,17 @@ def of_sweep(
 
 def _of_all_numbers(rules: Rules, budget: int, workers: int | None) -> Sweep:
     """Return the estimate of a game all of whose positions count: they are numbered, so that none need be reached."""
-    from solver.sweep import demand
+    from solver.sweep import resources
 
     assert rules.numbering is not None
     size, placed = rules.numbering.size, placements.of(rules)
     assert placed is not None
     tiers = len(placements.spans_of(rules))
     seconds = NUMBER_SECONDS * size / (workers or cores())
-    needed = (demand.by_number(rules, "ranked" if rules.kind.bare else None) or 0) + PROCESS
-    bytes_per_state = demand.RANKED_BYTES if rules.kind.bare else demand.book_bytes(rules, True, 0.0)
-    book = demand.BOOK + round(bytes_per_state * placed.unfinished)
-    values = demand.number_bytes(rules, size)
+    needed = (resources.by_number(rules, "ranked" if rules.kind.bare else None) or 0) + PROCESS
+    bytes_per_state = resources.RANKED_BYTES if rules.kind.bare else resources.book_bytes(rules, True, 0.0)
+    book = resources.BOOK + round(bytes_per_state * placed.unfinished)
+    values = resources.number_bytes(rules, size)
     stored = placed.unfinished, placed.unfinished, placed.most, size
     counted = size <= placements.MAX_SAMPLE
     limits = placed, needed, budget + PROCESS
@@ -324,24 +324,24 @@ class Needs(NamedTuple):
 
 def _needs(rules: Rules, census: Census, stored: int, book: float, budget: int, seconds: float) -> Needs:
     """Return the needs of a sorted sweep, with so many bytes of memory, in so many seconds."""
-    from solver.sweep import demand
+    from solver.sweep import resources
 
-    bytes_per_state = demand.sizes(rules, census.cyclic)
-    memory = demand.needs(rules, stored, census.cyclic, census.packed, narrowed=census.narrowed)[0]
+    bytes_per_state = resources.sizes(rules, census.cyclic)
+    memory = resources.needs(rules, stored, census.cyclic, census.packed, narrowed=census.narrowed)[0]
     least, states = 0, 0.0
     largest_kept = index = 0
     if census.cycle is not None:
         cycle = census.cycle
         memory = (150 << 20) + round(2 * cycle.states * (8 + 8 * cycle.moves))
         least = PROCESS + 16 * cycle.states
-        largest_kept, index = demand.index_files(cycle, rules.alternates, budget // 2)
-        states = demand.CHECKPOINT_STATE_BYTES * cycle.states if seconds > options.CHECKPOINT_SECONDS else 0.0
+        largest_kept, index = resources.index_files(cycle, rules.alternates, budget // 2)
+        states = resources.CHECKPOINT_STATE_BYTES * cycle.states if seconds > options.CHECKPOINT_SECONDS else 0.0
     elif census.narrowed:
         least = PROCESS + 2 * census.narrowed
     # Two files of states are merged
     closing_bytes = 2 * census.packed * census.reached if census.cyclic else 0.0
     packed = census.packed * stored
-    written = packed + bytes_per_state.work * stored + 2 * (demand.BOOK + book * stored)
+    written = packed + bytes_per_state.work * stored + 2 * (resources.BOOK + book * stored)
     return Needs(
         min(memory, budget + PROCESS), least, round(max(closing_bytes, packed + largest_kept + index + states, written))
     )

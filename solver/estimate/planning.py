@@ -404,12 +404,12 @@ def of_cluster(
     """
     rules = Rules(game, symmetry)
     need_kernels(rules)
-    from solver.sweep import demand, projection
+    from solver.sweep import projection, resources
 
     census = projection.census(game, symmetry=symmetry, seconds=seconds, workers=workers, tiers=True, progress=progress)
     if census.cyclic:
         raise MethodError(f"{rules.name} has moves that stay in their tier: a plan for a cluster is made by tiers")
-    sizes = demand.sizes(rules, cyclic=False)
+    sizes = resources.sizes(rules, cyclic=False)
     kind = Kind(sizes.value, sizes.book)
     return planned(census.tiers, measured(rules), cluster, kind, census.counted, census.whole)
 

@@ -14,18 +14,8 @@ from numpy.typing import NDArray
 
 from solver.base.errors import MethodError
 from solver.check.conformance import confirmed
-from solver.compiled.edges import (
-    CROWDED,
-    FAULTS,
-    MOST_ACTIONS,
-    MOST_MARGIN,
-    NOT_TERMINAL,
-    UNKNOWN_CHILD,
-    Edges,
-    Moves,
-    list_edges,
-    new_edges,
-)
+from solver.compiled import edges
+from solver.compiled.edges import Edges, Moves
 from solver.rules.game import Rules
 from solver.search.retrograde import scoring
 from solver.store.directory import MERITS, MISSING, PASSED, TierLookup, locate, new_indices
@@ -57,25 +47,25 @@ class Batch(NamedTuple):
 def new_batch(move_count: Any) -> Any:
     """Make arrays for so many moves."""
     rows, state_indices, ends = new_indices(move_count)
-    return Batch(new_edges(move_count), rows, state_indices, ends)
+    return Batch(edges.new_edges(move_count), rows, state_indices, ends)
 
 
 @register_jitable
-def next_edges(moves: Moves, states: NDArray[Any], begin: int, end: int, edges: Edges) -> tuple[Any, Any, Any]:
+def next_edges(moves: Moves, states: NDArray[Any], begin: int, end: int, listed: Edges) -> tuple[Any, Any, Any]:
     """List the moves of unfinished states[begin:end]: of as many states as fit, but of one at least.
 
     Returns:
-        `edges`, or larger arrays; the number of moves; and the first state that is left over. If that state has
+        `listed`, or larger arrays; the number of moves; and the first state that is left over. If that state has
         a fault, no moves or too many, the number is -fault.
     """
-    count, next_state = list_edges(moves, states, begin, end, edges)
+    count, next_state = edges.list_edges(moves, states, begin, end, listed)
     while next_state == begin and count >= 0:
         # not even one state fits: double the arrays, up to a limit
-        if len(edges.keys) > MOST_ACTIONS:
-            return edges, np.int64(-CROWDED), next_state
-        edges = new_edges(2 * len(edges.keys))
-        count, next_state = list_edges(moves, states, begin, end, edges)
-    return edges, count, next_state
+        if len(listed.keys) > edges.MOST_ACTIONS:
+            return listed, np.int64(-edges.CROWDED), next_state
+        listed = edges.new_edges(2 * len(listed.keys))
+        count, next_state = edges.list_edges(moves, states, begin, end, listed)
+    return listed, count, next_state
 
 
 @register_jitable
@@ -87,29 +77,29 @@ def next_batch(
     Returns:
         The batch, the number of moves, and the first state that is left over.
     """
-    edges, count, next_state = next_edges(moves, lookup.states, begin, end, batch.edges)
+    listed, count, next_state = next_edges(moves, lookup.states, begin, end, batch.edges)
     rows, state_indices, ends = batch.rows, batch.places, batch.highs
     # The list of moves grew, so the look-up needs larger arrays, too.
-    if len(rows) < len(edges.keys):
-        rows, state_indices, ends = new_indices(len(edges.keys))
-    keys, tiers, merits = edges.keys, edges.tiers, edges.merits
+    if len(rows) < len(listed.keys):
+        rows, state_indices, ends = new_indices(len(listed.keys))
+    keys, tiers, merits = listed.keys, listed.tiers, listed.merits
     slots, first_tier = lookup.slots, lookup.first_tier
     for j in range(count):
         rows[j] = PASSED
         # finished children bring their merit along: only open ones are looked up
-        if merits[j] == NOT_TERMINAL and least_key <= keys[j] <= greatest_key:
+        if merits[j] == edges.NOT_TERMINAL and least_key <= keys[j] <= greatest_key:
             # Tiers are few and close together: an array by tier replaces a search.
             slot = tiers[j] - first_tier
             rows[j] = slots[slot] if 0 <= slot < len(slots) else MISSING
     locate(lookup, keys, rows, count, state_indices, ends)
-    return Batch(edges, rows, state_indices, ends), count, next_state
+    return Batch(listed, rows, state_indices, ends), count, next_state
 
 
 @register_jitable
 def widest_of(values: NDArray[Any]) -> Any:
     """Return the largest margin that an array of merits may hold."""
     # 64 - 8 * itemsize bits are missing at the top of a smaller number.
-    return min(MOST_MARGIN, LAST >> 64 - 8 * values.itemsize)
+    return min(edges.MOST_MARGIN, LAST >> 64 - 8 * values.itemsize)
 
 
 @register_jitable
@@ -134,7 +124,7 @@ def refuse(rules: Rules, fault: int, state: int) -> None:
     if fault == SCORING:
         raise scoring(rules, int(state))
     if fault == LOST_CHILD:
-        raise confirmed(rules.game, [int(state)], f"state {state} {FAULTS[UNKNOWN_CHILD]}", known=False)
+        raise confirmed(rules.game, [int(state)], f"state {state} {edges.FAULTS[edges.UNKNOWN_CHILD]}", known=False)
 
 
 def too_wide(rules: Rules) -> MethodError:

@@ -21,18 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from solver.compiled import edges
 from solver.compiled.binding import inlined, kernel
-from solver.compiled.edges import (
-    BAD_UTILITY,
-    CULPRIT,
-    DRAWS,
-    ERROR,
-    FIELDS,
-    KEPT_COUNT,
-    NO_ACTIONS,
-    TIER_FALLS,
-    UNKNOWN_CHILD,
-)
 from solver.compiled.numbering import Addresses, orbit_entry, orbit_position, table_of
 from solver.rules.placements import Span
 from solver.store.addresses import (
@@ -61,7 +51,7 @@ LACKING = 1 << 30  # in place of a distance: a child has no value
 DRAWN, IS_WON, IS_LOST, MISSING = 0, 1, 2, 3  # of a finished tier, without distances, four to a byte
 REACHED, WAITING = 1, 2  # marks of the pass forward, and after them two for the rounds in a tier
 # slots of a report, after those of `edges.keep`
-STAYS, FURTHEST, FOUND, SLOTS = FIELDS, FIELDS + 1, FIELDS + 2, FIELDS + 3
+STAYS, FURTHEST, FOUND, SLOTS = edges.FIELDS, edges.FIELDS + 1, edges.FIELDS + 2, edges.FIELDS + 3
 UNNUMBERED, OTHER_TIER, CROWDED_PARENTS, OUTSIDE = 200, 201, 202, 203  # further faults
 
 
@@ -153,16 +143,16 @@ def reach(begin: int, end: int, span: Span, round: int, marks: NDArray[Any], at:
             child = game.result(state, action)
             index = _number(child, at)
             if index < 0:
-                report[ERROR], report[CULPRIT] = UNNUMBERED, child
+                report[edges.ERROR], report[edges.CULPRIT] = UNNUMBERED, child
                 return
             if marks[index]:
                 continue
             child_tier = game.tier(child)
             if child_tier < span.tier:
-                report[ERROR], report[CULPRIT] = TIER_FALLS, state
+                report[edges.ERROR], report[edges.CULPRIT] = edges.TIER_FALLS, state
                 return
             if (span.first <= index < span.last) != (child_tier == span.tier):
-                report[ERROR], report[CULPRIT] = OTHER_TIER, child
+                report[edges.ERROR], report[edges.CULPRIT] = OTHER_TIER, child
                 return
             marks[index] = following if child_tier == span.tier else WAITING
 
@@ -203,20 +193,20 @@ def seed(
         if state >= 0:
             report[FOUND] += 1
             if game.tier(state) != span.tier:
-                report[ERROR], report[CULPRIT] = OTHER_TIER, state
+                report[edges.ERROR], report[edges.CULPRIT] = OTHER_TIER, state
                 return
             if game.is_terminal(state):
                 utility = np.int64(game.utility(state))
                 if not -1 <= utility <= 1:
-                    report[ERROR], report[CULPRIT] = BAD_UTILITY, state
+                    report[edges.ERROR], report[edges.CULPRIT] = edges.BAD_UTILITY, state
                     return
-                report[DRAWS - (utility > 0) + (utility < 0)] += 1
+                report[edges.DRAWS - (utility > 0) + (utility < 0)] += 1
                 code = _decided(utility > 0, 0) if utility else OVER
             else:
-                report[KEPT_COUNT] += 1
+                report[edges.KEPT_COUNT] += 1
                 code = _seeded(state, span.tier, values, at, numbers, report)
         _put(codes, number - span.first, code)
-        if report[ERROR]:
+        if report[edges.ERROR]:
             return
 
 
@@ -235,7 +225,7 @@ def _seeded(state: Any, tier: int, values: int, at: Addresses, numbers: int, rep
         elif not SCORES or best[0] == MOST_DISTANCE:
             number = _number(child, at)
             if number < 0:
-                report[ERROR], report[CULPRIT] = UNNUMBERED, child
+                report[edges.ERROR], report[edges.CULPRIT] = UNNUMBERED, child
                 return NONE
             # Values lie anywhere: some are asked for together, then read
             prefetch_at(values + (number >> 2 if SCORES else 2 * number))
@@ -248,7 +238,7 @@ def _seeded(state: Any, tier: int, values: int, at: Addresses, numbers: int, rep
                     break
     quickest, slowest, drawn = _best(values, numbers, waiting, best)
     if slowest == LACKING:
-        report[ERROR], report[CULPRIT] = UNKNOWN_CHILD, state
+        report[edges.ERROR], report[edges.CULPRIT] = edges.UNKNOWN_CHILD, state
         return NONE
     if inside:
         report[STAYS] += 1
@@ -260,7 +250,7 @@ def _seeded(state: Any, tier: int, values: int, at: Addresses, numbers: int, rep
     if inside:
         return inside if inside <= MOST_OPEN else CROWDED
     if slowest < 0:
-        report[ERROR], report[CULPRIT] = NO_ACTIONS, state
+        report[edges.ERROR], report[edges.CULPRIT] = edges.NO_ACTIONS, state
         return NONE
     report[FURTHEST] = max(report[FURTHEST], slowest)
     return _decided(False, slowest if DISTANT else 0)
@@ -333,10 +323,10 @@ def go_back(
             for parent in game.parents(state):
                 entry = _entry(parent, at) - 2 * first
                 if not 0 <= entry < 2 * size:
-                    report[ERROR], report[CULPRIT] = OUTSIDE, state
+                    report[edges.ERROR], report[edges.CULPRIT] = OUTSIDE, state
                     return
                 if parents == MOST_PARENTS:
-                    report[ERROR], report[CULPRIT] = CROWDED_PARENTS, state
+                    report[edges.ERROR], report[edges.CULPRIT] = CROWDED_PARENTS, state
                     return
                 put_word(numbers, parents, entry | even)
                 # All are asked for together, then read

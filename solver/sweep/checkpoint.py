@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from solver.base.errors import ResourceError
 from solver.base.tiers import Tier
+from solver.rules.placements import Span
 from solver.store import documents
 from solver.store.directory import Layer
 from solver.store.runs import Waiting
@@ -74,48 +75,31 @@ class ResolverState(NamedTuple):
 
 
 @dataclass
-class DenseState:
-    """The state of a sweep by state.
+class ArrayState:
+    """The state of a sweep over arrays.
 
     Attributes:
-        layers: The tiers.
-        first_tier: Number of the first tier.
-        largest: Largest margin.
-        next: Mark of the tier whose turn it is in the forward pass.
-        last: Highest mark.
+        layers: The tiers that are counted.
         tally: Counts of values.
-        marks, merits: Columns of the two arrays.
-    """
-
-    layers: list[Tier] = field(default_factory=list)
-    first_tier: int = 0
-    largest: int = 1
-    next: int = 1
-    last: int = 0
-    tally: Tally = field(default_factory=Tally)
-    marks: str = ""
-    merits: str | None = None
-
-
-@dataclass
-class NumberedState:
-    """The state of a sweep by number.
-
-    Attributes:
-        layers: The tiers that are done.
-        tally: Counts of values.
-        reached: Whether the pass forward is done.
-        finished: How many tiers are done, empty ones too.
+        spans: The tiers that are known, ascending, and where their numbers lie.
+        largest: The largest margin of a finished state of a dense game.
+        reached: How many tiers the pass forward has gone through.
+        finished: How many the pass backward has, from the last on.
+        marked: How many of them had been reached when the marks were saved.
         saved: How many of them the column of values has.
-        marks: The column of the marks, if there is one.
+        marks, values: Columns of the two arrays.
     """
 
     layers: list[Tier] = field(default_factory=list)
     tally: Tally = field(default_factory=Tally)
-    reached: bool = False
+    spans: list[Span] = field(default_factory=list)
+    largest: int = 1
+    reached: int = 0
     finished: int = 0
+    marked: int = 0
     saved: int = 0
     marks: str = ""
+    values: str = ""
 
 
 class Checkpoint(NamedTuple):
@@ -124,8 +108,7 @@ class Checkpoint(NamedTuple):
     forward: ForwardState | None = None
     backward: BackwardState | None = None
     resolver: ResolverState | None = None
-    dense: DenseState | None = None
-    numbered: NumberedState | None = None
+    arrays: ArrayState | None = None
 
 
 def resumed(work: Work) -> Checkpoint:

@@ -30,30 +30,18 @@ from solver.book.solution import Solved, TierCount
 from solver.book.writer import CHUNK
 from solver.compiled.edges import BATCH_MOVES, GROUP_SHIFT, NOT_TERMINAL, Moves, new_edges
 from solver.rules.game import Rules
-from solver.search.nets import (
-    GAUSS_SEIDEL_STATES,
-    NO_BOUND,
-    Met,
-    Net,
-    Span,
-    carried,
-    meet,
-    narrow,
-    renewed,
-    turns,
-    unmet,
-)
+from solver.search import nets
+from solver.search.nets import NO_BOUND, Met, Net
 from solver.store.directory import BEGIN, END, MISSING, PASSED, TierLookup
 from solver.store.packed import LAST, Packed
 from solver.store.shared import compiled, shared
-from solver.sweep.backward import Backward
-from solver.sweep.backward import Span as Range
+from solver.sweep.backward import Backward, Span
 from solver.sweep.batch import FINE, LOST_CHILD, TOO_WIDE, new_batch, next_batch, next_edges, refuse, value_at
-from solver.sweep.demand import more_memory, refuse_beyond
+from solver.sweep.resources import more_memory, refuse_beyond
 from solver.sweep.retrograde import Solve
 
 mean = register_jitable(expectations.mean)
-narrow_all: Any = compiled(narrow, carried, renewed)
+narrow_all: Any = compiled(nets.narrow, nets.carried, nets.renewed)
 Values = NDArray[np.int64]
 STATE_BYTES, ENTRY_BYTES, CONSTANT_BYTES = 50, 6, 40  # of a tier with cycles in memory
 NODE_BYTES, MOVE_BYTES = 100, 45  # of memory, of a table with chance, the peak
@@ -282,7 +270,7 @@ class ExpectationPass(Backward):
 
     @staticmethod
     def value(
-        moves: Moves, known: TierLookup, begin: int, end: int, span: Range, point: int, best: Values
+        moves: Moves, known: TierLookup, begin: int, end: int, span: Span, point: int, best: Values
     ) -> tuple[int, int]:
         fault: tuple[int, int] = expect(moves, known, begin, end, *span, point, best)
         return fault
@@ -341,10 +329,10 @@ class Bounds:
     def build(self, team: Workers) -> None:
         """List the moves that stay in the tier."""
         begins, tier_row, known = self.net.begins, self.own, self.known
-        blocks = range(0, self.size, GAUSS_SEIDEL_STATES)
+        blocks = range(0, self.size, nets.GAUSS_SEIDEL_STATES)
 
         def count(begin: int) -> Values:
-            end = min(begin + GAUSS_SEIDEL_STATES, self.size)
+            end = min(begin + nets.GAUSS_SEIDEL_STATES, self.size)
             *fault, constants, constant_count = count_inside(
                 self.moves, known, tier_row, begin, end, self.scale.point, self.net
             )
@@ -362,7 +350,7 @@ class Bounds:
         inside = known.inside(tier_row)
 
         def enter(begin: int) -> None:
-            end, constant = min(begin + GAUSS_SEIDEL_STATES, self.size), marks[begin // GAUSS_SEIDEL_STATES]
+            end, constant = min(begin + nets.GAUSS_SEIDEL_STATES, self.size), marks[begin // nets.GAUSS_SEIDEL_STATES]
             list_inside(self.moves, inside, tier_row, begin, end, constant, self.net)
 
         for _ in team.map(enter, blocks):
@@ -372,7 +360,7 @@ class Bounds:
         """The middle between the bounds, as near to each other as they come. Raises MethodError if that is not near."""
         met = narrowed(self.net, self.scale.point, team, self.progress)
         if met.place is not None:
-            raise unmet(self.rules.name, int(self.states[met.place]), met, self.net, self.scale.span)
+            raise nets.unmet(self.rules.name, int(self.states[met.place]), met, self.net, self.scale.span)
         self.gap = met.gap
         return middle_of(met, self.size)
 
@@ -394,9 +382,9 @@ def narrowed(net: Net, point: int, team: Workers, progress: Progress) -> Met:
 
     def round_of(down: bool, old: int, new: int) -> list[tuple[int, int, bool]]:
         changes: list[tuple[int, int, bool]] = []
-        for blocks, narrowed_before in turns(size, down):
+        for blocks, narrowed_before in nets.turns(size, down):
 
-            def all_of(block: Span, narrowed_before: Span = narrowed_before) -> tuple[int, int, bool]:
+            def all_of(block: nets.Span, narrowed_before: nets.Span = narrowed_before) -> tuple[int, int, bool]:
                 change: tuple[int, int, bool] = narrow_all(net, block, narrowed_before, down, bounds, old, new)
                 return change
 
@@ -412,7 +400,7 @@ def narrowed(net: Net, point: int, team: Workers, progress: Progress) -> Met:
     for begin in (0, half):
         bounds[begin + 2 * size : begin + half : 2] = net.constants
         bounds[begin + 2 * size + 1 : begin + half : 2] = -net.constants
-    return meet(net, round_of, bounds, told)
+    return nets.meet(net, round_of, bounds, told)
 
 
 def solve_table(nodes: Any, rules: Rules, options: Options) -> Solved:
@@ -434,7 +422,7 @@ def solve_table(nodes: Any, rules: Rules, options: Options) -> Solved:
     with Workers(options.workers) as team:
         met = narrowed(net, point, team, options.progress)
     if met.place is not None:
-        raise unmet(rules.name, int(states[met.place]), met, net, UNIT // point)
+        raise nets.unmet(rules.name, int(states[met.place]), met, net, UNIT // point)
     values[states] = middle_of(met, len(states))
     numbers, signs = number_of(values[states]), number_of(values) - MIDDLE
     units = Units(rules.kind.measured(UNIT // point, met.gap + 1), 1, point, met.gap + 1)

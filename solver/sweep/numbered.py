@@ -19,7 +19,7 @@ import random
 import sys
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -32,34 +32,36 @@ from solver.base.tiers import Tier
 from solver.check.conformance import check_parents, confirmed, unlike
 from solver.compiled import edges
 from solver.compiled.binding import bind, compiling
+from solver.compiled.edges import CompiledMoves
 from solver.compiled.numbering import Addresses, Arrays, addresses_of, arrays_of
 from solver.rules import placements
-from solver.rules.game import Rules
 from solver.rules.orbits import Orbits
 from solver.rules.placements import Span
 from solver.search.derive import conversion_of
 from solver.store.packed import LAST
 from solver.store.work import Work
 from solver.sweep import by_number
-from solver.sweep.checkpoint import Checkpoint, NumberedState, column_of
-from solver.sweep.finish import Piece, Unfit, indices_of
-from solver.sweep.scale import WIN, Scale, Tally, of_bytes
+from solver.sweep.arrays import NUMBERS_PER_CALL, ArraySweep, Unfit, pieces_of
+from solver.sweep.checkpoint import ArrayState
+from solver.sweep.scale import WIN, Piece, indices_of, of_bytes
 
-NUMBERS_PER_CALL = 1 << 19  # numbers gone through in one call
 NO_LAYOUT = Addresses(*[0] * (len(Addresses._fields) - 1), Arrays._make([0] * len(Arrays._fields)))
 EARLY_STATES = 64  # of each tier, held against the plain rules
 CHECKED, COMPARED, PARENTS_SECONDS = 2000, 500, 0.3  # states whose parents are looked at, and compiled ones compared
 
 
-class Numbered:
-    """`Swept`, of a game by number. It goes on from the `saved` state. Raises Unfit."""
+class ByNumber(ArraySweep):
+    """The arrays of a game whose rules number its positions and take moves back."""
 
-    def __init__(self, rules: Rules, work: Work, progress: Progress, saved: NumberedState | None = None) -> None:
-        self.rules, self.work, self.progress = rules, work, progress
+    def __init__(
+        self, compiled: CompiledMoves, work: Work, progress: Progress, saved: ArrayState | None = None
+    ) -> None:
+        super().__init__(compiled, work, progress, saved)
+        rules = self.rules
         self.distant = rules.kind.has_distances  # the codes have them; values of outcomes alone do not
         assert rules.numbering is not None
-        self.size: int = rules.numbering.size
-        self.spans = placements.spans_of(rules)
+        self.size = rules.numbering.size
+        self.spans[:] = placements.spans_of(rules)
         if not self.spans:
             raise Unfit("the numbers of later tiers do not follow those of earlier ones")
         self.kernels: Any = bind(
@@ -69,50 +71,34 @@ class Numbered:
         if isinstance(rules.numbering, Orbits):
             self._arrays = arrays_of(rules.numbering)
             self.places = addresses_of(rules.numbering.layout.points, self._arrays)
-        self.state: NumberedState = saved or NumberedState()
-        self.layers: list[Tier] = self.state.layers
-        self.tally: Tally = self.state.tally
-        self.scale: Scale = of_bytes(2 if self.distant else 1)
-        self.marks = np.empty(0, np.uint8)
-        self.values: NDArray[Any] = np.zeros(-(-self.size // 4) if rules.scores else 0, np.uint8)
-        if not rules.scores:
+        self.scale = of_bytes(2 if self.distant else 1)
+        if rules.scores:
+            self.values = np.zeros(-(-self.size // 4), np.uint8)
+        else:
             self.values = np.full(self.size, by_number.NONE, np.uint16)
         self._at = self.values.ctypes.data
-        if saved is not None:
-            self._restore(saved)
+        # Positions that were reached in this run
+        self._found = 0
+        self._restore()
 
-    def forward(self, team: Workers) -> None:
-        """Mark the positions that play reaches."""
-        if self.rules.everywhere or self.state.reached:
+    def _start(self) -> None:
+        if self.rules.everywhere:
+            self.state.reached = len(self.spans)
             return
         self.marks = np.zeros(self.size, np.uint8)
-        roots = np.array(self.rules.roots(), np.int64)
-        numbers = np.empty_like(roots)
-        self.kernels.numbers_of(roots, self.places, numbers)
+        numbers = self._numbers_of(self.rules.roots())
         if numbers.min() < 0:
             raise Unfit("a start has no number")
         self.marks[numbers] = by_number.WAITING
-        found = 0
-        for span in self.spans:
-            # A tier's first round takes what earlier ones reached
-            turn = 0
-            while True:
-                report = self._each(span, team, self.kernels.reach, turn, self.marks, self.places)
-                found += int(report[by_number.FOUND])
-                self.progress("forward", found, None)
-                if not report[by_number.FOUND]:
-                    break
-                turn += 1
-        self.state.reached = True
-        self._save()
 
-    def backward(self, team: Workers) -> None:
-        """Find the value of every position, tier by tier, from where the last checkpoint left off."""
-        while self.state.finished < len(self.spans):
-            span = self.spans[-1 - self.state.finished]
-            self._solve(span, team, self.size - span.last)
-            self.state.finished += 1
-            self._save()
+    def _reach(self, span: Span, team: Workers) -> None:
+        # A tier's first round takes what earlier ones reached
+        for turn in itertools.count():
+            report = self._each(span, team, self.kernels.reach, turn, self.marks, self.places)
+            self._found += int(report[by_number.FOUND])
+            self.progress("forward", self._found, None)
+            if not report[by_number.FOUND]:
+                break
 
     def sample(self, chance: np.random.Generator, limit: int) -> list[int]:
         """Some states, of every tier that has many."""
@@ -128,11 +114,17 @@ class Numbered:
         )
         return list(itertools.islice(known, limit))
 
-    def check_parents(self, states: list[int]) -> None:
-        """Hold the parents of some states against their moves, and compiled ones against plain ones.
+    def check(self) -> None:
+        """Hold the parents of some states, and distances to a conversion, against the plain rules.
 
         Raises GameError, UncompiledRules.
         """
+        self._check_parents(self.sample(np.random.default_rng(1), CHECKED))
+        if self.rules.kind.converts:
+            self._check_conversions(self.sample(np.random.default_rng(2), CHECKED))
+
+    def _check_parents(self, states: list[int]) -> None:
+        """Hold the parents of some states against their moves, and compiled ones against plain ones."""
         rules, chance = self.rules, random.Random(0)
         # A canonical state has men where they are seldom moved to
         turned = states
@@ -146,8 +138,8 @@ class Numbered:
             if sorted(listed[:count].tolist()) != sorted(rules.rank(rules.canonical(p)) for p in rules.parents(state)):
                 raise unlike(rules.game, f"state {state} has other parents")
 
-    def check_conversions(self, states: list[int]) -> None:
-        """Compare distances of some states with those of their moves by the plain rules. Raises UncompiledRules."""
+    def _check_conversions(self, states: list[int]) -> None:
+        """Compare distances of some states with those of their moves by the plain rules."""
         kept = self._kept_codes()
 
         def worth(key: int) -> tuple[int, int]:
@@ -158,14 +150,15 @@ class Numbered:
             if score and conversion_of(self.rules, state, score, worth) != self._plies_of(state, kept):
                 raise unlike(self.rules.game, f"state {state} is not as far from a conversion as its moves say")
 
-    def _number_of(self, key: int) -> int:
-        """The number of a folded state, -1 if it has none."""
-        number = np.empty(1, np.int64)
-        self.kernels.numbers_of(np.array([key], np.int64), self.places, number)
-        return int(number[0])
+    def _numbers_of(self, states: Iterable[int]) -> NDArray[np.int64]:
+        """The numbers of some folded states, -1 for one that has none."""
+        keys = np.fromiter(states, np.int64)
+        numbers = np.empty_like(keys)
+        self.kernels.numbers_of(keys, self.places, numbers)
+        return numbers
 
     def merit_of(self, key: int) -> int | None:
-        number = self._number_of(key)
+        [number] = self._numbers_of([key]).tolist()
         if number < 0:
             return None
         if self.rules.scores:
@@ -175,7 +168,7 @@ class Numbered:
 
     def _plies_of(self, key: int, kept: dict[int, NDArray[np.uint16]]) -> int:
         """The distance of a decided folded state to a conversion, by the codes that were `kept`."""
-        number = self._number_of(key)
+        [number] = self._numbers_of([key]).tolist()
         span = self.spans[bisect_right(self.spans, number, key=lambda span: span.first) - 1]
         codes = kept.get(span.tier)
         code = 0 if codes is None else int(codes[number - span.first])
@@ -248,13 +241,12 @@ class Numbered:
                 total[by_number.FURTHEST] = furthest
         return total
 
-    def _solve(self, span: Span, team: Workers, done: int) -> None:
-        """Find the values of a tier; `done`: how many numbers later tiers have."""
+    def _solve(self, span: Span, team: Workers) -> None:
         dtype = np.dtype(np.uint16 if self.distant else np.uint8)
         codes = np.full(-(-(span.last - span.first) // 8) * 8, by_number.NONE, dtype)
 
         def visited(count: int) -> None:
-            self.progress("resolve", done + count, self.size)
+            self.progress("resolve", self.size - span.last + count, self.size)
 
         at = self._at, codes.ctypes.data, self.places
         seeds = self._each(span, team, self.kernels.seed, self.marks, *at, visited=visited)
@@ -268,6 +260,7 @@ class Numbered:
             if furthest >= by_number.MOST_DISTANCE:
                 raise GameError(f"{self.rules.name} has wins of more than {by_number.MOST_DISTANCE:,} plies")
         self._finish(span, seeds, codes, team)
+        self.state.finished += 1
 
     def _finish(self, span: Span, seeds: NDArray[np.int64], codes: NDArray[Any], team: Workers) -> None:
         """Keep the values of a tier, and count them."""
@@ -337,42 +330,8 @@ class Numbered:
             raise GameError(f"{self.rules.name}: state {state} has a parent outside its tier: parents are of one tier")
         raise confirmed(self.rules.game, [state], f"state {state} {edges.FAULTS[fault]}")
 
-    def _save(self) -> None:
-        """A checkpoint, if one is due: the values of the tiers that are finished since the last one are added to it."""
-        if not self.work.due():
-            return
-        state = self.state
-        if self.marks.size and not state.marks:
-            state.marks = column_of(self.work, "array", self.marks).name
-        column = self.work.column("values", self.values.dtype)
-        for span in self.spans[::-1][state.saved : state.finished]:
-            begin, end = self._bytes(span)
-            column.append(self.values[begin:end])
-        state.saved = state.finished
-        self.work.checkpoint(Checkpoint(numbered=state))
-
-    def _bytes(self, span: Span) -> tuple[int, int]:
-        """Where the values of a tier lie in their array, a byte that it shares with the next tier too."""
+    def _stored(self, span: Span) -> slice:
         if not self.rules.scores:
-            return span.first, span.last
-        return span.first // 4, -(-span.last // 4)
-
-    def _restore(self, saved: NumberedState) -> None:
-        """Take the arrays of a checkpoint."""
-        if saved.marks:
-            self.marks = self.work.columns[saved.marks].view().copy()
-        stored = self.work.columns["values"].view() if saved.saved else np.empty(0, self.values.dtype)
-        at = 0
-        for span in self.spans[::-1][: saved.saved]:
-            begin, end = self._bytes(span)
-            self.values[begin:end] = stored[at : at + end - begin]
-            at += end - begin
-
-
-def pieces_of(span: Span) -> Iterator[Span]:
-    """Cut a tier's numbers, where a byte of four values begins."""
-    begin = span.first
-    while begin < span.last:
-        end = min((begin // NUMBERS_PER_CALL + 1) * NUMBERS_PER_CALL, span.last)
-        yield Span(span.tier, begin, end)
-        begin = end
+            return slice(span.first, span.last)
+        # A byte that it shares with the next tier, too
+        return slice(span.first // 4, -(-span.last // 4))

@@ -32,7 +32,7 @@ from solver.store.packed import Table
 from solver.store.runs import joined, spans, splitters
 from solver.store.sorting import sort_unique
 from solver.store.work import Work
-from solver.sweep import demand
+from solver.sweep import resources
 from solver.sweep.expansion import COUNT, KEPT, LOWEST_TIER, Expansion, expand, list_children
 from solver.sweep.expectation import bytes_of, moves_inside, sample
 from solver.sweep.forward import Forward
@@ -95,7 +95,7 @@ class Census(NamedTuple):
     packed: float
     narrowed: int
     keys: float
-    cycle: demand.Cycle | None
+    cycle: resources.Cycle | None
 
 
 def census(
@@ -130,7 +130,7 @@ def census(
         elif largest is not None and rules.kind.cyclic == Method.RETROGRADE:
             size, sampled, tier = largest
             moves = int(moves_inside(forward.compiled.valued(WIN), sampled, tier))
-            cycle = demand.Cycle(size, moves / max(1, len(sampled)))
+            cycle = resources.Cycle(size, moves / max(1, len(sampled)))
         keys = key_bytes(forward, sum(projected.sizes))
     least, highest = interval(forward, projected)
     reached = sum(layer.reached for layer in forward.layers) + sum(tier.reached for tier in projected.tiers)
@@ -145,7 +145,7 @@ def census(
         reached,
         least,
         highest,
-        forward.states.bytes_each(demand.PACKED),
+        forward.states.bytes_each(resources.PACKED),
         narrowed,
         keys,
         cycle,

@@ -36,20 +36,11 @@ from solver.store.packed import Table
 from solver.store.runs import PIECE_STATES, merged
 from solver.store.sorting import sort_unique
 from solver.store.work import Column, Work
+from solver.sweep import parents
 from solver.sweep.batch import NARROW, refuse, too_wide
 from solver.sweep.checkpoint import ResolverState, column_of
-from solver.sweep.demand import index_in_memory, moves_in_memory, refuse_beyond
-from solver.sweep.inside import BLOCK_BITS, CACHED_STATES, FILE_NAME, MOVES_PER_STATE, Inside
-from solver.sweep.parents import (
-    NO_MERIT,
-    Counted,
-    Lists,
-    claim,
-    count_children,
-    go_back,
-    list_parents,
-    settle,
-)
+from solver.sweep.parents import NO_MERIT, Counted, Lists
+from solver.sweep.resources import index_in_memory, moves_in_memory, refuse_beyond
 from solver.sweep.scale import WIN, Scale
 
 STATES_PER_PAUSE = 1 << 20  # states between two looks at the time for a checkpoint
@@ -98,7 +89,7 @@ class Resolver:
         # What the last checkpoint has of this layer
         self._columns: dict[str, Column] = {}
         # Moves inside the tier, where there is room for them
-        self._inner_moves: Inside | None = None
+        self._inner_moves: parents.Inside | None = None
         # What a checkpoint has left out
         self._is_remaking = False
         self.begins: NDArray[Any] = np.empty(0, np.uint32)
@@ -169,11 +160,11 @@ class Resolver:
             pause_end = min(pause_begin + STATES_PER_PAUSE, self.size)
 
             def chunk(chunk_begin: int, pause_end: int = pause_end) -> int:
-                chunk_end = min(chunk_begin + CACHED_STATES, pause_end)
+                chunk_end = min(chunk_begin + parents.CACHED_STATES, pause_end)
                 visit(chunk_begin, chunk_end)
                 return chunk_end
 
-            for chunk_end in team.map(chunk, range(pause_begin, pause_end, CACHED_STATES)):
+            for chunk_end in team.map(chunk, range(pause_begin, pause_end, parents.CACHED_STATES)):
                 self.progress(name, chunk_end, self.size)
             pause(pause_end)
             if pause_end < self.size and self.work.due(OVERDUE):
@@ -185,15 +176,15 @@ class Resolver:
         counters = Counted(self.endless, self.begins, self.left, self.merits)
         room = moves_in_memory(self.memory, self.size)
         is_keeping = begin == 0 and 2 * self.size < 1 << 32
-        self._inner_moves = Inside(self.size, room, self.work) if is_keeping else None
+        self._inner_moves = parents.Inside(self.size, room, self.work) if is_keeping else None
 
         def count(chunk_begin: int, chunk_end: int) -> None:
             moves_of_chunk = np.empty(
-                MOVES_PER_STATE * (chunk_end - chunk_begin) if self._inner_moves else 0, np.uint32
+                parents.MOVES_PER_STATE * (chunk_end - chunk_begin) if self._inner_moves else 0, np.uint32
             )
             begin = int(self.known.table[self.own, BEGIN])
             with naming_states(self.compiled, lambda: self.known.states[begin + chunk_begin : begin + chunk_end]):
-                fault, state, moves_of_chunk = count_children(
+                fault, state, moves_of_chunk = parents.count_children(
                     self.moves, self.known, self.own, chunk_begin, chunk_end, counters, moves_of_chunk
                 )
             # start over with wider counters
@@ -238,8 +229,10 @@ class Resolver:
             if not end_child:
                 end_child = int(np.searchsorted(self.begins[:size], offset + range_moves, "right")) if column else size
                 if self._inner_moves:
-                    end_child = end_child >> BLOCK_BITS << BLOCK_BITS if end_child < size else size
-                end_child = min(size, max(begin_child + (1 << BLOCK_BITS if self._inner_moves else 1), end_child))
+                    end_child = end_child >> parents.BLOCK_BITS << parents.BLOCK_BITS if end_child < size else size
+                end_child = min(
+                    size, max(begin_child + (1 << parents.BLOCK_BITS if self._inner_moves else 1), end_child)
+                )
                 self.parents = np.empty(int(self.begins[end_child - 1]) - offset, kind)
             self._enter(team, begin, Lists(begin_child, end_child, self.begins, offset, self.parents))
             self._forget("part", "begins")
@@ -263,7 +256,7 @@ class Resolver:
         lookup = self.known.inside(self.own)
 
         def enter(chunk_begin: int, chunk_end: int) -> None:
-            list_parents(self.moves, lookup, self.own, chunk_begin, chunk_end, lists)
+            parents.list_parents(self.moves, lookup, self.own, chunk_begin, chunk_end, lists)
 
         def save(state_index: int) -> None:
             self._checkpoint(INDEX, [lists.low, lists.high, lists.offset, state_index])
@@ -279,7 +272,7 @@ class Resolver:
 
         def back(frontier_piece: States) -> list[States]:
             # a parent of several frontier states may come twice: `sort_unique` drops the duplicates
-            resolved_runs = go_back(
+            resolved_runs = parents.go_back(
                 alternates, scores, frontier_piece, self.begins, self.parents, self.left, self.merits
             )
             return [run[: sort_unique(run, np.empty_like(run), len(run))] for run in resolved_runs]
@@ -290,7 +283,7 @@ class Resolver:
                 raise GameError(f"{self.rules.name} has wins of more than {WIN - 2:,} plies")
             runs = waiting.pop(distance, [])
             if distance in seeds:
-                runs.append(claim(seeds.pop(distance), self.left))
+                runs.append(parents.claim(seeds.pop(distance), self.left))
             frontier = [
                 frontier_piece[np.searchsorted(frontier_piece, begin) :] for frontier_piece in merged(Table(runs), team)
             ]
@@ -331,7 +324,7 @@ class Resolver:
         due = np.zeros(self.size, np.int16)
 
         def settle_piece(begin: int) -> None:
-            settle(self.left, self.merits, begin, min(begin + PIECE_STATES, self.size), due)
+            parents.settle(self.left, self.merits, begin, min(begin + PIECE_STATES, self.size), due)
 
         for _ in team.map(settle_piece, range(0, self.size, PIECE_STATES)):
             pass
@@ -382,8 +375,9 @@ class Resolver:
 
     def _restore(self, team: Workers, columns: dict[str, str]) -> None:
         """Take the arrays of a checkpoint, and remake an index that it left out."""
-        for column in [column for name, column in self.work.columns.items() if name.startswith(f"{FILE_NAME}-")]:
-            self.work.discard(column)
+        for name, column in list(self.work.columns.items()):
+            if name.startswith(f"{parents.FILE_NAME}-"):
+                self.work.discard(column)
         columns_found = {name: self.work.columns[column] for name, column in columns.items()}
         if "begins" not in columns_found:
             self._is_remaking = True

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from solver.base.errors import GameError
-from solver.base.expectations import UNIT, WIDER, span_of, spanned
+from solver.base.expectations import UNIT, WIDER, number_of, span_of, spanned
 from solver.base.kinds import Units
 from solver.compiled.edges import MOST_PLIES_LEFT
 from solver.rules.game import Rules, own_method
@@ -20,6 +21,7 @@ WIN = np.iinfo(np.int16).max  # at once, in a game with cycles
 
 FEW = 64  # merits that are soonest counted one by one
 Merits = NDArray[Any]
+Piece = tuple[NDArray[np.int64], Merits]  # states, ascending, and the indices of their merits among all
 
 
 class Scale(NamedTuple):
@@ -138,3 +140,23 @@ def slowest_win(counts: Mapping[int, int], merits: Merits, states: NDArray[np.in
     """The smallest merit of a win and the first state that has it."""
     merit = min((merit for merit in counts if merit > 0), default=None)
     return None if merit is None else (merit, int(states[np.argmax(merits == merit)]))
+
+
+def indices_of(best_first: Sequence[int] | NDArray[np.int64] | None) -> Callable[[NDArray[Any]], NDArray[Any]]:
+    """Return a function from merits to their indices among all merits, or to their numbers without such a list."""
+    if best_first is None:
+        return lambda values: np.asarray(number_of(values), np.uint32)
+    return partial(places_of, np.array(best_first, np.int64)[::-1])
+
+
+def places_of(ascending: NDArray[np.int64], merits: NDArray[Any]) -> NDArray[Any]:
+    """Where merits are among all, best first."""
+    dtype = np.uint8 if len(ascending) <= 256 else np.int32
+    bits = 8 * merits.dtype.itemsize
+    # All that one or two bytes can be, looked up
+    if bits <= 16 and len(merits) >= 1 << bits - 2:
+        unsigned = np.dtype(f"u{bits // 8}")
+        every = np.arange(1 << bits, dtype=unsigned).view(merits.dtype)
+        places: NDArray[Any] = places_of(ascending, every.astype(np.int64))[merits.view(unsigned)]
+        return places
+    return (len(ascending) - 1 - np.searchsorted(ascending, merits)).astype(dtype)

@@ -67,10 +67,10 @@ def bound(book: Book, rules: Rules, options: Options, *, compiled: bool = True) 
     needed, reason = STATE_BYTES * len(book), None
     fits = options.memory is None or needed <= options.memory
     if compiled and len(book) > PLAIN_LIMIT and not rules.plain_only and extras.has_kernels():
-        from solver.sweep import anew
+        from solver.sweep import exhaustive
 
         try:
-            worst = anew.compare(book, rules, options)
+            worst = exhaustive.compare(book, rules, options)
             if worst.off - worst.error > book.header.kind.error:
                 raise farther(book, worst.state, worst.off - worst.error)
             return Fraction(worst.off) + Fraction(worst.error), None

@@ -27,10 +27,10 @@ CALLS = {  # that have another meaning or name elsewhere, or open a file in a mo
     *("os.uname", "os.waitid", "signal.setitimer", "sys.platform", "sys.getwindowsversion"),
 }
 ALLOWED = {
-    ("sweep/ahead.py", "os.fork"),
-    ("sweep/ahead.py", "os.getppid"),
-    ("sweep/ahead.py", "os.kill"),
-    ("sweep/ahead.py", "os.sysconf"),  # where `fork_is_safe`
+    ("sweep/compiling.py", "os.fork"),
+    ("sweep/compiling.py", "os.getppid"),
+    ("sweep/compiling.py", "os.kill"),
+    ("sweep/compiling.py", "os.sysconf"),  # where `fork_is_safe`
     ("serve/running.py", "os.fork"),
     ("serve/running.py", "os.kill"),  # where CAN_FORK
     ("cluster/on_ray.py", "psutil"),  # which comes with Ray, and serves it

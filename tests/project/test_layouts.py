@@ -97,7 +97,7 @@ def rows():
     ("module", "records", "layout", "digest"),
     [
         ("solver.solving.racing", proofs, 3, "8383541b"),
-        ("solver.store.work", works, 2, "d01ca6c2"),
+        ("solver.store.work", works, 3, "6d8a8161"),
         ("solver.cluster.shards", commits, 2, "8535a6a7"),
         ("solver.compiled.lookahead.evaluation", evaluations, 1, "a1fc30cf"),
         ("solver.wasm.exports", modules, 1, "5d145213"),

@@ -52,11 +52,11 @@ def test_work_is_done_when_all_states_are_and_first_ones_count_most():
 def arrays(monkeypatch):
     """Plies are taken by arrays from the first on, a few states at a time."""
     pytest.importorskip("numba")
-    from solver.sweep import plies
+    from solver.sweep import exhaustive
 
-    monkeypatch.setattr(plies, "STATES_PER_CHECK", 7)
+    monkeypatch.setattr(exhaustive, "STATES_PER_CHECK", 7)
     monkeypatch.setattr(opening, "PLAIN_LIMIT", 0)
-    return plies
+    return exhaustive
 
 
 PLIED = ("kalah:2,3", "coins", "mu-torere", "pong-hau-ki", "hexapawn", "tic-tac-toe", "three-mens-morris:1")

@@ -24,16 +24,17 @@ pytest.importorskip("numba")
 
 from solver.base.parallel import Workers  # noqa: E402
 from solver.base.tiers import Tier  # noqa: E402
+from solver.rules.placements import Span  # noqa: E402
 from solver.store import documents, runs  # noqa: E402
 from solver.store.directory import Layer  # noqa: E402
 from solver.store.packed import LAST  # noqa: E402
 from solver.store.runs import Key, Waiting  # noqa: E402
 from solver.store.work import Work  # noqa: E402
-from solver.sweep import backward, exhaustive, expansion, finish, forward, projection, retrograde  # noqa: E402
+from solver.sweep import backward, exhaustive, expansion, forward, parents, projection, retrograde  # noqa: E402
 from solver.sweep.checkpoint import (  # noqa: E402
+    ArrayState,
     BackwardState,
     Checkpoint,
-    DenseState,
     ForwardState,
     ResolverState,
 )
@@ -75,11 +76,11 @@ def small_pieces(monkeypatch):
         (forward, "SMALL_GENERATION", 200),
         (runs, "SCATTER_TIERS", 3),
         (backward, "STATES_PER_CALL", 100),
-        (retrograde, "CACHED_STATES", 100),
+        (parents, "CACHED_STATES", 100),
         (retrograde, "STATES_PER_PAUSE", 400),
         (retrograde, "PIECE_STATES", 64),
         (retrograde, "PIECES_PER_PAUSE", 2),
-        (finish, "PART", 1000),
+        (exhaustive, "PART", 1000),
     ):
         monkeypatch.setattr(module, name, size)
 
@@ -182,7 +183,7 @@ def test_what_is_not_ours_stays(tmp_path):
     ("name", "change", "message"),
     [
         ("manifest.json", lambda data: data[:-20], "is damaged"),
-        ("manifest.json", lambda data: data.replace(b'"format":2', b'"format":9'), "is damaged"),
+        ("manifest.json", lambda data: data.replace(b'"format":3', b'"format":9'), "is damaged"),
         ("states.column", lambda data: data[:8], "states.column is damaged"),
         ("states.column", lambda data: bytes([data[0] ^ 1]) + data[1:], "states.column is damaged"),
         ("states.column", None, "lacks the file states.column"),
@@ -204,7 +205,7 @@ WHOLE = Checkpoint(
     ),
     BackwardState("merits", Scale(127, "|i1", 0), Tally(Counter({-3: 2, 5: 1}), [[1, 0, 2]], (5, 17)), Counter({7: 1})),
     ResolverState("index", [0, 5, 2, 1], {"left": "left-4"}),
-    DenseState([Tier(3, 5, 1, ends=(4, 0, 0))], last=2, marks="array-1"),
+    ArrayState([Tier(3, 5, 1, ends=(4, 0, 0))], spans=[Span(3, 0, 9)], marks="array-1"),
 )
 
 

@@ -18,8 +18,8 @@ np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
 from solver.store.work import Work  # noqa: E402
-from solver.sweep import demand, dense, exhaustive  # noqa: E402
-from solver.sweep.checkpoint import Checkpoint, DenseState  # noqa: E402
+from solver.sweep import arrays, exhaustive, resources  # noqa: E402
+from solver.sweep.checkpoint import ArrayState, Checkpoint  # noqa: E402
 from tests import naive  # noqa: E402
 from tests.solutions import Stopped, assert_is_the_truth, stops_until_solved, swept, values  # noqa: E402
 from tests.ways import slow, slow_rows  # noqa: E402
@@ -83,17 +83,17 @@ def test_dense_and_sorted_books_are_the_same_bytes(tmp_path, monkeypatch, by_ker
     with monkeypatch.context() as patch:
         patch.setattr(exhaustive, "Forward", never)
         pipeline.solve(text, tmp_path / "dense.lmdb", symmetry=symmetry).close()
-    monkeypatch.setattr(demand, "DENSE_BYTES", 1 << 50)
+    monkeypatch.setattr(resources, "DENSE_BYTES", 1 << 50)
     said = []
     pipeline.solve(text, tmp_path / "sorted.lmdb", symmetry=symmetry, say=said.append).close()
     assert (tmp_path / "dense.lmdb").read_bytes() == (tmp_path / "sorted.lmdb").read_bytes()
-    assert len(said) == 1 and "states are sorted: arrays by state of" in said[0] and "--memory" in said[0]
+    assert len(said) == 1 and "states are sorted: arrays by number need" in said[0] and "--memory" in said[0]
 
 
 @pytest.mark.parametrize(("rise", "span"), [(7, 64), *slow_rows((7, 1 << 20), (21, 8))])
 @pytest.mark.interpreted
 def test_states_few_and_far_between_have_their_values(sparse, monkeypatch, rise, span):
-    monkeypatch.setattr(dense, "NUMBERS_PER_CALL", span)
+    monkeypatch.setattr(arrays, "NUMBERS_PER_CALL", span)
     monkeypatch.setattr(exhaustive, "Forward", never)
     game = sparse(rise=rise)
     solved = assert_is_the_truth(game)
@@ -126,7 +126,7 @@ def test_what_sorting_has_no_use_for_is_taken_from_the_folder(tmp_path, sparse):
     folder = tmp_path / "work"
     with Work(folder, "one", every=0) as work:
         saved = work.column("array", np.uint8, numbered=True)  # as a checkpoint leaves it
-        work.checkpoint(Checkpoint(dense=DenseState(marks=saved.name)))
+        work.checkpoint(Checkpoint(arrays=ArrayState(marks=saved.name)))
         assert (folder / f"{saved.name}.column").exists()
         assert swept(game, work, say=said.append).root == naive.solve(game)[0]
         assert any("stays in its tier" in line for line in said)
@@ -159,13 +159,13 @@ class Rich(NamedTuple):
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_margins_beyond_a_byte_are_found_in_wider_arrays(tmp_path, monkeypatch, workers):
-    monkeypatch.setattr(dense, "NUMBERS_PER_CALL", 8)
+    monkeypatch.setattr(arrays, "NUMBERS_PER_CALL", 8)
     monkeypatch.setattr(exhaustive, "Forward", never)
     path = tmp_path / "rich.py"
     path.write_text(RICH)
     game = load_game(f"{path}::Rich:230")
     kinds = []
-    monkeypatch.setattr(dense.Dense, "_widen", lambda self, widen=dense.Dense._widen: kinds.append(widen(self)))
+    monkeypatch.setattr(arrays.ByState, "_widen", lambda self, widen=arrays.ByState._widen: kinds.append(widen(self)))
     solved, best = swept(game, workers=workers), [0] * 231
     for state in reversed(range(230)):
         best[state] = max((state + 1) * step - best[state + step] for step in (1, 2) if state + step <= 230)
@@ -176,7 +176,7 @@ def test_margins_beyond_a_byte_are_found_in_wider_arrays(tmp_path, monkeypatch, 
 @pytest.mark.interpreted
 def test_a_disk_too_small_for_the_book_is_refused_before_values_are_sought(tmp_path, monkeypatch, by_kernels):
     monkeypatch.setattr(Work, "free", lambda self: 10)
-    monkeypatch.setattr(dense.Dense, "backward", never)
+    monkeypatch.setattr(arrays.ByState, "backward", never)
     with pytest.raises(ResourceError, match="the values of 4,095 states and their book need about 6,142 bytes more"):
         pipeline.solve("dots-and-boxes:2,2", tmp_path / "book.lmdb", symmetry=False)
     with pytest.raises(Sorted):

@@ -57,14 +57,14 @@ def test_plain_and_compiled_books_are_the_same_bytes(tmp_path, monkeypatch, text
     "text", ["piglet:3", *slow("piglet:10", "backgammon-bearoff:2,4", "pig:15", "backgammon-bearoff:3,2,true")]
 )
 def test_pieces_of_any_size_and_little_memory_agree(monkeypatch, text):
-    from solver.sweep import backward, expansion, finish
+    from solver.sweep import backward, exhaustive, expansion
 
     game = load_game(text)
     whole = swept(game)
     for module, name, size in (
         (expansion, "STATES_PER_CALL", 50),
         (backward, "STATES_PER_CALL", 64),
-        (finish, "PART", 500),
+        (exhaustive, "PART", 500),
     ):
         monkeypatch.setattr(module, name, size)
     pieces = swept(game, memory=1 << 15)  # tiers are evaluated by ranges of keys

@@ -31,8 +31,9 @@ np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
 from solver.compiled import binding  # noqa: E402
+from solver.compiled.edges import CompiledMoves  # noqa: E402
 from solver.compiled.numbering import arrays_of  # noqa: E402
-from solver.sweep import by_number, demand, exhaustive, finish, forward, numbered  # noqa: E402
+from solver.sweep import by_number, exhaustive, forward, numbered, resources  # noqa: E402
 
 # Men on a ring of `points`: place two each, then step to an empty neighbour; who closes three in a row with the other
 # side's man in the middle takes it, and who has one man left, or cannot move, has lost.
@@ -158,12 +159,12 @@ SCAN = """
 def by_kernels(monkeypatch):
     """However few the positions are; and few of them are looked at once more, of the same rules again and again."""
     monkeypatch.setattr(plain, "PLAIN_LIMIT", 0)
-    monkeypatch.setattr(demand, "FEW_NUMBERS", 0)
+    monkeypatch.setattr(resources, "FEW_NUMBERS", 0)
     monkeypatch.setattr("solver.solving.job.random_games", lambda *given, **options: [])
-    monkeypatch.setattr(exhaustive, "CHECKED", 20)
+    monkeypatch.setattr(numbered, "CHECKED", 20)
     monkeypatch.setattr(numbered, "EARLY_STATES", 4)
     monkeypatch.setattr(numbered, "PARENTS_SECONDS", math.inf)
-    monkeypatch.setattr(finish, "SAMPLED", 20)
+    monkeypatch.setattr(exhaustive, "SAMPLED", 20)
 
 
 @pytest.fixture(scope="module")
@@ -181,14 +182,14 @@ def ring(tmp_path_factory):
 
 
 def sorting(monkeypatch):
-    monkeypatch.setattr(demand, "by_number", lambda rules, codec: None)
+    monkeypatch.setattr(resources, "by_number", lambda rules, codec: None)
 
 
 def solved(game, path, monkeypatch, **options):
     """The bytes of a book by number, and of one by sorting."""
-    used, backward = [], numbered.Numbered.backward
+    used, backward = [], numbered.ByNumber.backward
     with monkeypatch.context() as context:
-        context.setattr(numbered.Numbered, "backward", lambda *given: used.append(True) or backward(*given))
+        context.setattr(numbered.ByNumber, "backward", lambda *given: used.append(True) or backward(*given))
         pipeline.solve(game, path / "numbered.lmdb", **options).close()
         assert used
         sorting(context)
@@ -390,7 +391,7 @@ def test_compiled_numbers_are_the_plain_ones(ring, text):
     for game in (ring() if text == "ring" else load_game(text),):
         numbering = Orbits(game)
         kernels = binding.bind(by_number, game)
-        run = numbered.Numbered(Rules(game), None, lambda *counts: None)
+        run = numbered.ByNumber(CompiledMoves(Rules(game)), None, lambda *counts: None)
         every = np.arange(numbering.size)
         states, numbers = np.empty_like(every), np.empty_like(every)
         kernels.positions_of(every, run.places, states)
@@ -430,7 +431,7 @@ def test_parents_that_lack_a_move_are_found(ring):
 def test_a_solve_finds_parents_that_lack_a_move(tmp_path, monkeypatch, by_kernels, ring):
     """Even where random games did not: each solve looks at some states of every tier."""
     game = ring(bug=" or target == 0")
-    monkeypatch.setattr(exhaustive, "CHECKED", 1000)
+    monkeypatch.setattr(numbered, "CHECKED", 1000)
     with pytest.raises(GameError, match="parents yields it"):
         pipeline.solve(game, tmp_path / "book.lmdb")
 
@@ -453,7 +454,7 @@ def test_what_arrays_cannot_take_is_sorted(tmp_path, monkeypatch, by_kernels, ri
 def test_other_methods_mean_what_they_mean_elsewhere(tmp_path, monkeypatch, by_kernels, ring):
     """Retrograde analysis takes the game as one tier, and minimax no game that play comes back in."""
     game = ring()
-    monkeypatch.setattr(numbered.Numbered, "backward", None)
+    monkeypatch.setattr(numbered.ByNumber, "backward", None)
     with pipeline.solve(game, tmp_path / "one.lmdb", method="retrograde") as book:
         assert book.header.tiers is None
     with pytest.raises(MethodError, match="stays in its tier"):
@@ -467,8 +468,8 @@ def test_too_many_positions_for_the_memory_are_refused_at_once(by_kernels):
 
 def test_memory_that_is_needed_is_less_without_distances():
     rules, bare = Rules(load_game("teeko")), Rules(load_game("teeko"), kind=WDL)
-    assert demand.by_number(bare, "ranked") < demand.by_number(rules, "ranked") < demand.by_number(rules, None)
-    assert demand.by_number(Rules(load_game("connect-four:4,4")), None) is None
+    assert resources.by_number(bare, "ranked") < resources.by_number(rules, "ranked") < resources.by_number(rules, None)
+    assert resources.by_number(Rules(load_game("connect-four:4,4")), None) is None
 
 
 def test_nobody_lists_all_positions_where_each_is_a_start(tmp_path, monkeypatch):

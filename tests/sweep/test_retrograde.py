@@ -20,7 +20,7 @@ np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
 from solver.store import runs, shelves  # noqa: E402
-from solver.sweep import forward, inside, retrograde  # noqa: E402
+from solver.sweep import forward, parents, retrograde  # noqa: E402
 
 MORRIS = "three-mens-morris"  # has tiers, the last of them with cycles
 CYCLIC = [one for one in ORACLES if MORRIS in one.game or not hasattr(load_game(one.game), "tier")]
@@ -210,9 +210,8 @@ def test_an_ending_is_verified_starts_and_all(tmp_path):
 
 def small_blocks(monkeypatch):
     """Where kernels run as written: compiled ones hold the constant."""
-    if not hasattr(inside.gather, "py_func"):
-        for module in (inside, retrograde):
-            monkeypatch.setattr(module, "BLOCK_BITS", 5)
+    if not hasattr(parents.gather, "py_func"):
+        monkeypatch.setattr(parents, "BLOCK_BITS", 5)
 
 
 @pytest.mark.interpreted
@@ -220,11 +219,11 @@ def test_chunks_of_any_size_agree(monkeypatch):
     game = load_game("three-mens-morris:1")
     whole = swept(game)
     for module, name, size in (
-        (retrograde, "CACHED_STATES", 37),
+        (parents, "CACHED_STATES", 37),
         (retrograde, "PIECE_STATES", 50),
         (runs, "PIECE_STATES", 64),
         (forward, "SMALL_GENERATION", 64),
-        (inside, "BLOCKS_PER_CALL", 2),
+        (parents, "BLOCKS_PER_CALL", 2),
         (retrograde, "STATES_PER_PAUSE", 300),
         (shelves, "VALUES_PER_CALL", 1000),
         (shelves, "VALUES_PER_BLOCK", 300),
@@ -245,11 +244,11 @@ def test_an_index_beyond_the_memory_is_built_in_ranges(text, memory, monkeypatch
     """Of moves that are in a file or, where the disk lacks room for them, listed once more."""
     game = load_game(text)
     small_blocks(monkeypatch)
-    whole, listed = swept(game, symmetry=False), retrograde.list_parents
-    monkeypatch.setattr(retrograde, "list_parents", None)
+    whole, listed = swept(game, symmetry=False), parents.list_parents
+    monkeypatch.setattr(parents, "list_parents", None)
     assert columns(whole) == columns(swept(game, symmetry=False, memory=memory))
-    monkeypatch.setattr(retrograde, "list_parents", listed)
-    monkeypatch.setattr(inside.Inside, "fits", lambda self, states: self.room >= 0)
+    monkeypatch.setattr(parents, "list_parents", listed)
+    monkeypatch.setattr(parents.Inside, "fits", lambda self, states: self.room >= 0)
     assert columns(whole) == columns(swept(game, symmetry=False, memory=memory))
 
 

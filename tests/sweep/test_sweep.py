@@ -20,7 +20,7 @@ from solver.compiled import agreement  # noqa: E402
 from solver.compiled.binding import bind  # noqa: E402
 from solver.compiled.module import rules as of_rules  # noqa: E402
 from solver.store import runs  # noqa: E402
-from solver.sweep import backward, expansion, finish  # noqa: E402
+from solver.sweep import backward, exhaustive, expansion  # noqa: E402
 
 # One board a game: each compiles for seconds. Most games, and more boards, run under `-m slow`.
 QUICK = ("tic-tac-toe", "connect-four:4,3", "dots-and-boxes:2,2", "kalah:2,3")
@@ -103,7 +103,7 @@ def test_pieces_and_chunks_of_any_size_agree(monkeypatch, text):
         (runs, "PIECE_STATES", 100),
         (expansion, "CHILDREN_PER_CALL", 64),
         (backward, "STATES_PER_CALL", 41),
-        (finish, "PART", 1000),
+        (exhaustive, "PART", 1000),
     ):
         monkeypatch.setattr(module, name, size)
     cut = swept(load_game(text))

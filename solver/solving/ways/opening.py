@@ -107,7 +107,7 @@ def plies(
     following, compiles = _plainly(rules, layers, enough, holds), holds is None and _may_compile(rules)
     while len(layers) <= max_ply:
         if compiles and len(layers[-1]) >= PLAIN_LIMIT:
-            from solver.sweep.plies import further
+            from solver.sweep.exhaustive import further
 
             following, compiles = further(rules, layers, enough), False
         try:
@@ -123,7 +123,7 @@ def plies(
 
 
 def _plainly(rules: Rules, layers: Sequence[list[int]], enough: Enough, holds: Holds | None) -> Iterator[list[int]]:
-    """The plies behind the given ones, as `sweep.plies.further`."""
+    """The plies behind the given ones, as `sweep.exhaustive.further`."""
     canonical, layer, visited = rules.canonical, layers[-1], set().union(*layers)
     while True:
         reached = set()
@@ -210,7 +210,7 @@ def derive(rules: Rules, layers: Sequence[list[int]], merits: dict[int, int]) ->
         for layer, later in reversed(list(itertools.pairwise(layers))):
             if len(layer) < PLAIN_LIMIT or not _may_compile(rules):
                 break
-            from solver.sweep.plies import merits_of
+            from solver.sweep.exhaustive import merits_of
 
             derived = merits_of(rules, layer, later, [merits[state] for state in later])
             if derived is None:

@@ -41,9 +41,9 @@ class Sweep:
         if not job.options.conversion:
             return plain.refuses(job)
         extras.require_kernels("--conversion: ")
-        from solver.sweep import demand
+        from solver.sweep import resources
 
-        if job.options.method != Method.MINIMAX and demand.by_number(job.rules, job.options.codec) is not None:
+        if job.options.method != Method.MINIMAX and resources.by_number(job.rules, job.options.codec) is not None:
             return plain.refuses(job)
         return (
             f"{job.rules.name}: --conversion is for games with cycles whose rules number their positions and take moves"
@@ -52,21 +52,21 @@ class Sweep:
 
     def solve(self, job: Job) -> Outcome:
         """Solve a game whole: one of few states plainly, others by kernels, plainly where those do not do."""
-        from solver.sweep.ahead import Ahead
+        from solver.sweep.compiling import ForkedCompiler
 
         rules, options, folder = job.rules, job.options, job.beside(".work")
-        with Ahead(rules, rules.kind.in_tiers(options.method)) as ahead:
+        with ForkedCompiler(rules, rules.kind.in_tiers(options.method)) as compiler:
             begun = folder is not None and folder.exists() and extras.has_kernels()
             work, games = _work(job) if begun else None, list[RandomGame]()
             if not rules.kind.converts and (work is None or work.resumed is None):
                 games = job.played()
-                outcome = plain.tried(job, games, ahead.cached)
+                outcome = plain.tried(job, games, compiler.cached)
                 if outcome is not None:
                     return outcome if work is None else outcome._replace(remove=work.remove)
             reason = None if extras.has_kernels() else extras.remedy()
             if reason is None:
                 options.progress("compile", 0, 0)
-                ahead.wait()
+                compiler.wait()
                 swept = _swept(job, work or _work(job), states_of(games))
                 if isinstance(swept, Outcome):
                     return swept

@@ -28,8 +28,8 @@ def run(tmp_path, code, **options):
     head = f"""
         import json, os, sys, time
         from solver.rules.game import Rules, load_game
-        from solver.sweep import ahead
-        ahead.cores = lambda: 2
+        from solver.sweep import compiling
+        compiling.cores = lambda: 2
         rules = Rules(load_game({str(tmp_path / "race.py")!r} + "::Race"))
     """
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(ROOT)}
@@ -50,16 +50,16 @@ def test_what_the_other_process_compiles_is_found(tmp_path):
     found = run(
         tmp_path,
         """
-        with ahead.Ahead(rules, True) as other:
+        with compiling.ForkedCompiler(rules, True) as other:
             started = other.process is not None
             other.wait()
-        cached = ahead.are_cached(rules, True)
+        cached = compiling.are_cached(rules, True)
         from solver.compiled.edges import CompiledMoves
         compiled = CompiledMoves(rules)
         compiled.moves
         kernels = compiled.kernels
         hits = [sum(one.stats.cache_hits.values()) for one in (kernels.edges, kernels.keep)]
-        again = ahead.Ahead(rules, True).process
+        again = compiling.ForkedCompiler(rules, True).process
         print(json.dumps([started, cached, hits, again]))
         """,
     )
@@ -88,8 +88,8 @@ def test_the_other_process_goes_with_its_parent_and_is_not_waited_for(tmp_path):
     gone = run(
         tmp_path,
         """
-        ahead.TINY_SOLVE_SECONDS = 10_000
-        with ahead.Ahead(rules, True) as other:
+        compiling.TINY_SOLVE_SECONDS = 10_000
+        with compiling.ForkedCompiler(rules, True) as other:
             process = other.process
         try:
             os.kill(process, 0)
@@ -101,8 +101,8 @@ def test_the_other_process_goes_with_its_parent_and_is_not_waited_for(tmp_path):
     ended = run(
         tmp_path,
         f"""
-        ahead.TINY_SOLVE_SECONDS = 10_000
-        other = ahead.Ahead(rules, True)
+        compiling.TINY_SOLVE_SECONDS = 10_000
+        other = compiling.ForkedCompiler(rules, True)
         open({str(tmp_path / "pid")!r}, "w").write(str(other.process))
         os.kill(os.getpid(), 9)
         """,
@@ -125,12 +125,12 @@ def test_it_is_not_started_where_it_gains_nothing_or_cannot_be(tmp_path):
         """
         import resource, threading
         def started():
-            with ahead.Ahead(rules, True) as other:
+            with compiling.ForkedCompiler(rules, True) as other:
                 return other.process is not None
         found = []
-        ahead.cores = lambda: 1
+        compiling.cores = lambda: 1
         found.append(started())
-        ahead.cores = lambda: 2
+        compiling.cores = lambda: 2
         fork, os.fork = os.fork, lambda: 1 / 0
         end = threading.Event()
         thread = threading.Thread(target=end.wait)

@@ -23,7 +23,7 @@ from solver.rules.game import Rules
 TINY_SOLVE_SECONDS = 0.05  # seconds in which a tiny game is solved, and nothing need be compiled
 
 
-class Ahead:
+class ForkedCompiler:
     """The other process, if there is one, which does not outlive `with`; `cached`: whether all was compiled before."""
 
     def __init__(self, rules: Rules, tiers: bool) -> None:
@@ -34,7 +34,7 @@ class Ahead:
         may_fork = cores() > 1 and importlib.util.find_spec("numba") is not None and fork_is_safe()
         self.process = _fork(rules, tiers) if may_fork and not self.cached else None
 
-    def __enter__(self) -> Ahead:
+    def __enter__(self) -> ForkedCompiler:
         return self
 
     def __exit__(self, *error: object) -> None:
