@@ -207,7 +207,7 @@ def test_an_edit_of_what_kernels_call_is_an_edit_of_them(tmp_path, monkeypatch):
     shutil.copytree(sources.PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "books", "data"))
     monkeypatch.setattr(sources, "PACKAGE", str(copy))
     rules = Rules(load_game("coins"))
-    files = [str(copy / name) for name in ("cluster/rounds.py", "compiled/lookahead/depth.py", "book/bulk.py")]
+    files = [str(copy / name) for name in ("cluster/rounds.py", "compiled/lookahead/depth.py", "store/sorting.py")]
 
     def keys():
         for cached in (sources.digest_behind, sources.digest_and_imports, sources.file_of):
