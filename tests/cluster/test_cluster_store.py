@@ -391,6 +391,27 @@ def test_a_damaged_shard_file_is_computed_again(tmp_path, monkeypatch, damage):
     assert len(found) > 1
 
 
+def test_a_file_may_be_lost_while_others_are_computed_again(tmp_path, monkeypatch):
+    commit, gathered, lost = Store.commit, driver.Driver.gathered, []
+
+    def damaging(self, number, facts):
+        commit(self, number, facts)
+        if number == 15:
+            for path in Path(self.root).glob("states*"):
+                path.unlink()
+
+    def losing(self, source, dealt, *rest):
+        runs = gathered(self, source, dealt, *rest)
+        if source is None and len(dealt) > 1 and not lost:
+            lost.append(runs[0].name)
+            Path(self.store.root, lost[0]).unlink()
+        return runs
+
+    monkeypatch.setattr(Store, "commit", damaging)
+    monkeypatch.setattr(driver.Driver, "gathered", losing)
+    assert any(line.startswith(lost[0]) for line in mended(tmp_path))
+
+
 def mended(folder):
     """What a solve says of damaged files, if its book is right all the same and nothing else is left."""
     book, said = solve(folder / "b.lmdb")
