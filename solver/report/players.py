@@ -76,7 +76,7 @@ def grade_text(facts: dict[str, Any], rules: Rules) -> str:
     return "\n".join(lines)
 
 
-REASONS = {"crash": "where it ended", "illegal": "by no legal move", "silence": "by silence"}  # of `learning.engines`
+REASONS = {"crash": "where it ended", "illegal": "by no legal move", "silence": "by silence"}  # of `learning.players`
 
 
 def match_facts(game: str, names: tuple[str, str], played: Any, tallies: tuple[Tally, Tally] | None) -> dict[str, Any]:

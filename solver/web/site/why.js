@@ -1,6 +1,6 @@
 /**
  * Why a move is good or bad: best play after it, to where the outcome is plain. The lines are those of
- * `solver.play.refuting`.
+ * `solver.play.analysis`.
  */
 
 import { element, wrapped } from "./elements.js";
