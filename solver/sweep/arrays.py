@@ -14,6 +14,7 @@ not; every tier goes through all of them twice.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -46,7 +47,7 @@ lift = register_jitable(value.lift)
 UNREACHED, FINISHED, MOST_TIERS = 0, 255, 254  # marks: no state, a finished one, the last tier's
 TOO_MANY, BEYOND = 100, 101  # more faults
 OF_A_TIER = 8  # states of a sample
-NUMBERS_PER_CALL = 1 << 20  # numbers gone through in one call
+NUMBERS_PER_CALL = 1 << 19  # numbers gone through in one call
 
 
 class Unfit(Exception):
@@ -74,8 +75,6 @@ class ArraySweep:
     ) -> None:
         self.compiled, self.rules = compiled, compiled.rules
         self.work, self.progress = work, progress
-        # Looks at some states of each tier that is reached
-        self.inspect: Callable[[list[int]], None] | None = None
         self.state: ArrayState = saved or ArrayState()
         self.layers: list[Tier] = self.state.layers
         self.spans: list[Span] = self.state.spans
@@ -115,7 +114,9 @@ class ArraySweep:
             column = work.columns.get(state.values) or work.column("values", self.values.dtype, numbered=True)
             state.values = column.name
             for span in self.spans[::-1][state.saved : state.finished]:
-                column.append(self.values[self._stored(span)])
+                # By pieces: of a dense game `_stored` are indices of eight bytes
+                for piece in pieces_of(span):
+                    column.append(self.values[self._stored(piece)])
             state.saved = state.finished
         work.checkpoint(Checkpoint(arrays=state))
 
@@ -123,8 +124,8 @@ class ArraySweep:
         """Take the values of the last checkpoint."""
         if self.state.values:
             stored, begin = self.work.columns[self.state.values].view(), 0
-            for span in self.spans[::-1][: self.state.saved]:
-                where = self._stored(span)
+            for piece in itertools.chain.from_iterable(map(pieces_of, self.spans[::-1][: self.state.saved])):
+                where = self._stored(piece)
                 end = begin + len(self.values[where])
                 self.values[where] = stored[begin:end]
                 begin = end
@@ -215,6 +216,8 @@ class ByState(ArraySweep):
         assert self.rules.size is not None
         self.size = self.rules.size()
         self.expansion: Expansion = Expansion(compiled)
+        # Looks at some states of each tier that is reached
+        self.inspect: Callable[[list[int]], None] | None = None
         if not len(self.marks):
             self.marks = np.zeros(self.size, np.uint8)
         self.values = np.empty(0, np.int8)

@@ -77,9 +77,10 @@ def solve(
     Of the methods "retrograde" takes a game without margins as one tier, and "minimax" refuses moves that stay in a
     tier, which the others solve by retrograde analysis. A solve that `work` has a checkpoint of goes on from there.
     Unless `anyway`, it is estimated after TRIAL seconds of counting whether the disk will do, and known when all states
-    are. The compiled rules are held against the plain ones on `states` and, where there are any, on some of every tier;
-    the solution always is. Raises MethodError if the method does not fit, GameError with the offending state if the
-    rules break the protocol, UncompiledRules if they cannot be compiled or say something else then, ResourceError.
+    are. The compiled rules are held against the plain ones on `states` and, where there are any, on some of every tier
+    that is not in arrays by number; the solution always is. Raises MethodError if the method does not fit, GameError
+    with the offending state if the rules break the protocol, UncompiledRules if they cannot be compiled or say
+    something else then, ResourceError.
     """
     rules = game if isinstance(game, Rules) else Rules(game, options.symmetry)
     work = work or Work()
@@ -120,36 +121,37 @@ def _memory(options: Options) -> int:
     return options.memory or DEFAULT_MEMORY
 
 
-def _arrays(compiled: CompiledMoves, options: Options) -> tuple[type[ByState] | type[ByNumber], int] | None:
-    """The arrays that can take a game, and the bytes of memory that they need; None without any."""
+def _arrays(compiled: CompiledMoves, options: Options) -> Iterator[tuple[type[ByState] | type[ByNumber], int, int]]:
+    """Yield the arrays that can take a game, the best first: how many numbers, and the bytes that they need."""
     rules, kind = compiled.rules, compiled.rules.kind
-    if options.method != Method.MINIMAX and compiled.tiered == rules.tiered:
+    if options.method != Method.MINIMAX and compiled.tiered == rules.tiered and rules.numbering is not None:
         needed = resources.by_number(rules, options.codec)
         if needed is not None:
-            return ByNumber, needed
+            yield ByNumber, rules.numbering.size, needed
     dense = resources.by_state(rules, compiled.tiered)
-    return None if dense is None or kind.name in PASSES or kind.converts else (ByState, dense[1])
+    if dense is not None and kind.name not in PASSES and not kind.converts:
+        yield ByState, *dense
 
 
 def _solved_in_arrays(
     compiled: CompiledMoves, work: Work, saved: Checkpoint, options: Options, team: Workers, inspect: Inspect | None
 ) -> Solved | None:
     """Solve by arrays, if they can take the game. Raises Unfit if that shows later."""
-    rules, memory, chosen = compiled.rules, _memory(options), _arrays(compiled, options)
-    if chosen is None or saved.forward is not None:
+    rules, memory, chosen = compiled.rules, _memory(options), [*_arrays(compiled, options)]
+    if not chosen or saved.forward is not None:
         return None
-    make, needed = chosen
+    make, size, needed = next((one for one in chosen if one[2] <= memory), chosen[0])
     if needed > memory:
-        numbers = f"arrays by number need {needed / 2**30:.2f} GiB of memory, {memory / 2**30:.2f} GiB"
-        everywhere = rules.everywhere and rules.numbering is not None and rules.numbering.size > MOST_STARTS
-        if rules.kind.converts or everywhere:
+        numbers = f"arrays of {size:,} numbers need {needed / 2**30:.2f} GiB of memory, {memory / 2**30:.2f} GiB"
+        if rules.kind.converts or (make is ByNumber and rules.everywhere and size > MOST_STARTS):
             raise ResourceError(f"{numbers} are free for them: raise --memory; --wdl and --codec ranked take less")
         if saved.arrays is not None:
             raise ResourceError(f"{numbers} are free for them: raise --memory, or --restart")
         options.say(f"states are sorted: {numbers} are free for them; --memory says more")
         return None
     begun, arrays = time.monotonic(), make(compiled, work, options.progress, saved.arrays)
-    arrays.inspect = inspect
+    if isinstance(arrays, ByState):
+        arrays.inspect = inspect
     if saved.arrays is not None:
         done = f"{arrays.state.reached} tiers counted, {arrays.state.finished} done"
         options.say(f"going on from the checkpoint in {work.folder}: {done}")

@@ -40,8 +40,8 @@ from solver.rules.placements import Span
 from solver.search.derive import conversion_of
 from solver.store.packed import LAST
 from solver.store.work import Work
-from solver.sweep import by_number
-from solver.sweep.arrays import NUMBERS_PER_CALL, ArraySweep, Unfit, pieces_of
+from solver.sweep import arrays, by_number
+from solver.sweep.arrays import ArraySweep, Unfit, pieces_of
 from solver.sweep.checkpoint import ArrayState
 from solver.sweep.scale import WIN, Piece, indices_of, of_bytes
 
@@ -191,8 +191,8 @@ class ByNumber(ArraySweep):
         listed = self._listed(best_first, team, by_state=True)
         states, indices = (np.concatenate(arrays) for arrays in zip(*listed, strict=True))
         order = np.argsort(states, kind="stable")
-        for begin in range(0, len(order), NUMBERS_PER_CALL):
-            part = order[begin : begin + NUMBERS_PER_CALL]
+        for begin in range(0, len(order), arrays.NUMBERS_PER_CALL):
+            part = order[begin : begin + arrays.NUMBERS_PER_CALL]
             yield states[part], indices[part]
 
     def ranked(self, workers: int | None) -> Iterator[Piece]:

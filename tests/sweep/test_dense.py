@@ -87,7 +87,7 @@ def test_dense_and_sorted_books_are_the_same_bytes(tmp_path, monkeypatch, by_ker
     said = []
     pipeline.solve(text, tmp_path / "sorted.lmdb", symmetry=symmetry, say=said.append).close()
     assert (tmp_path / "dense.lmdb").read_bytes() == (tmp_path / "sorted.lmdb").read_bytes()
-    assert len(said) == 1 and "states are sorted: arrays by number need" in said[0] and "--memory" in said[0]
+    assert len(said) == 1 and "states are sorted: arrays of " in said[0] and "--memory" in said[0]
 
 
 @pytest.mark.parametrize(("rise", "span"), [(7, 64), *slow_rows((7, 1 << 20), (21, 8))])
@@ -169,7 +169,7 @@ def test_margins_beyond_a_byte_are_found_in_wider_arrays(tmp_path, monkeypatch, 
     solved, best = swept(game, workers=workers), [0] * 231
     for state in reversed(range(230)):
         best[state] = max((state + 1) * step - best[state + step] for step in (1, 2) if state + step <= 230)
-    assert solved.root.score == best[0] and len(kinds) == 2 and max(map(abs, best)) > 127
+    assert solved.root.score == best[0] and len(kinds) == 1 and max(map(abs, best)) > 127
     assert {state: value.score for state, value in values(solved).items()} == dict(enumerate(best[:-1]))
 
 
