@@ -332,8 +332,8 @@ class Driver(shards.Shards):
         if self.course.under_way is not None and name in self.course.under_way.names:
             self.done(shards.StartedOver())
             return
-        # A file of mail or of visited states belongs to a step that runs again and writes it anew
-        if kind in ("seen", "part", shards.MAIL):
+        # A file of mail, of visited states or of `_states_again` belongs to a step that runs again and writes it anew
+        if kind in ("again", "seen", "part", shards.MAIL):
             return
         tiers = {tier.number: tier for tier in self.course.tiers}
         if kind == "run":
@@ -344,8 +344,7 @@ class Driver(shards.Shards):
         else:
             assert number is not None
             names = [result.values.name for result in self._valued(tiers[number])[1]]
-        # What `_states_again` gathers is named as the starts are, and it runs again
-        if name not in names and (kind, number) != ("run", None):
+        if name not in names:
             raise ResourceError(f"{name} comes out otherwise when it is computed again: test the memory of the nodes")
 
     def _starts(self, bits: int) -> list[Any]:
@@ -361,7 +360,7 @@ class Driver(shards.Shards):
         for earlier in self.course.tiers:
             if earlier.number < tier.number <= earlier.highest:
                 dealt += self._leading(earlier, UNFINISHED_CHILDREN, tier.bits, tier.number)
-        runs = self.gathered(None, dealt, tier.bits)
+        runs = self.gathered(None, dealt, tier.bits, kind="again")
         closing = begun(tier.number, [run.segments[tier.number] for run in runs if tier.number in run.segments])
         while closing.front:
             closing = self.generation(closing)

@@ -31,11 +31,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from solver.base import sharding
+from solver.base import files, sharding, system
 from solver.base.errors import MethodError, ResourceError, SolverError
 from solver.base.extras import CLUSTER, free_memory, private_part
-from solver.base.files import lock
-from solver.base.system import cores
 from solver.cluster.engine import Engine, Host, Hosted, Node, too_large
 
 TASKS = "solver.cluster.tasks"  # what workers import while they wait
@@ -207,7 +205,7 @@ def opened(where: str, memory: int | None) -> RayEngine:
     threading.Thread(target=importlib.import_module, args=(TASKS,), daemon=True).start()
     with contextlib.ExitStack() as started:
         if count := re.fullmatch(LOCAL_WORKERS, where):
-            ray = _start(started, int(count[1] or cores()), memory or free_memory())
+            ray = _start(started, int(count[1] or system.cores()), memory or free_memory())
         else:
             ray = _join(started, where)
             # Ray itself misses now and then that it is gone on this machine, and waits for ever
@@ -384,11 +382,11 @@ def _folder(started: contextlib.ExitStack) -> str:
     home = home if len(home) <= LONGEST_TEMPORARY else "/tmp"  # noqa: S108
     for lock_path in Path(home).glob("solver-ray-*/lock"):
         with contextlib.suppress(OSError, ResourceError), lock_path.open() as held:
-            lock(held.fileno(), lock_path)
+            files.lock(held.fileno(), lock_path)
             shutil.rmtree(lock_path.parent, ignore_errors=True)
     folder = Path(tempfile.mkdtemp(prefix="solver-ray-", dir=home))
     lock_file = started.enter_context((folder / "new").open("w"))
-    lock(lock_file.fileno(), folder)
+    files.lock(lock_file.fileno(), folder)
     # One that is seen is locked
     (folder / "new").rename(folder / "lock")
     started.callback(shutil.rmtree, folder, ignore_errors=True)

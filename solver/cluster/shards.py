@@ -384,11 +384,11 @@ class Shards:
         return self.filing if 1 << self.bits_for(states) > sharding.FILED else self.engine
 
     def gathered(
-        self, source: int | None, tasks: Sequence[Sequence[Any]], bits: int, engine: Engine | None = None
+        self, source: int | None, tasks: Sequence[Any], bits: int, engine: Engine | None = None, kind: str = "run"
     ) -> list[Run]:
         """Return the run files of the states that a tier's tasks have dealt to 2**`bits` shards."""
         engine, memory = engine or self.engine, GATHERED * self.memory // BYTES
-        given = [(self.job, source, (bits, owner), *items) for owner, items in enumerate(sent(engine, tasks, bits))]
+        given = [(self.job, kind, source, (bits, i), *items) for i, items in enumerate(sent(engine, tasks, bits))]
         return [run for run in engine.each(gather, given, memory=memory if bits else 0) if run is not None]
 
     def ask_ahead(self, tier: ShardedTier) -> None:

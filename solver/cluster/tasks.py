@@ -267,13 +267,13 @@ def close(job: Job, tier: int, shard: tuple[int, int], visited: Sequence[Segment
     return [facts, *blocks_of(by_tiers(runs), bits)]
 
 
-def gather(job: Job, source: int | None, shard: tuple[int, int], *blocks: Block | list[Block]) -> Run | None:
-    """Gather, as a run file, the states that the tier `source`, or the starts, dealt to a shard, (bits, owner)."""
+def gather(job: Job, kind: str, source: int | None, shard: tuple[int, int], *blocks: Block | list[Block]) -> Run | None:
+    """Gather, as a file of that kind, the states that tier `source`, or the starts, dealt to a shard: (bits, owner)."""
     bits, owner = shard
     runs = list(by_tiers(run for block in each_block(blocks) for run in block.of(owner)))
     if not runs:
         return None
-    file = bench_of(job).store.put_parts(labelled("run", source, shard), [keys for _, keys in runs])
+    file = bench_of(job).store.put_parts(labelled(kind, source, shard), [keys for _, keys in runs])
     segments = {tier: Segment(*file.part(number), bits, owner) for number, (tier, _) in enumerate(runs)}
     return Run(file.name, segments)
 

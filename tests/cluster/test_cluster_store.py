@@ -400,8 +400,8 @@ def test_a_file_may_be_lost_while_others_are_computed_again(tmp_path, monkeypatc
             for path in Path(self.root).glob("states*"):
                 path.unlink()
 
-    def losing(self, source, dealt, *rest):
-        runs = gathered(self, source, dealt, *rest)
+    def losing(self, source, dealt, *rest, **kind):
+        runs = gathered(self, source, dealt, *rest, **kind)
         if source is None and len(dealt) > 1 and not lost:
             lost.append(runs[0].name)
             Path(self.store.root, lost[0]).unlink()
