@@ -123,7 +123,9 @@ def leaves(value: Any) -> Iterator[Any]:
 
 def is_large(value: Any) -> bool:
     """Whether data has numbers beyond 63 bits."""
-    return any(type(leaf) is int and not -(1 << 63) <= leaf < 1 << 63 for leaf in leaves(value))
+    if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
+        return any(map(is_large, value))
+    return type(value) is int and not -(1 << 63) <= value < 1 << 63
 
 
 def large(value: Any, width: int, size: int | None = None) -> Any:

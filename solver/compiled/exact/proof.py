@@ -306,11 +306,13 @@ class Prover:
             positions = check_game(self.rules.game)
             agreement.compare(self.rules.game, positions, symmetry=self.rules.symmetry)
 
-            def plain(state: int, budget: Budget) -> float:
-                return plain_search.solve(self.rules, state, budget=budget).value.score
+            # Whether it is worth at least a draw, and a win: unsound hints may say the second alone
+            def plain(state: int, budget: Budget) -> tuple[bool, bool]:
+                score = plain_search.solve(self.rules, state, budget=budget).value.score
+                return score >= 0, score >= 1
 
-            def compiled(state: int) -> float:
-                return self.is_worth(state, 0) + self.is_worth(state, 1) - 1
+            def compiled(state: int) -> tuple[bool, bool]:
+                return self.is_worth(state, 0), self.is_worth(state, 1)
 
             suspects = "bounds, replies or outlook are unsound, or "
             agreement.compare_values(self.rules, positions, plain, compiled, suspects)

@@ -172,7 +172,7 @@ class Lookahead:
 
         for depth in (1, 2):
             asked = functools.partial(plain, depth), functools.partial(compiled, depth)
-            agreement.compare_values(self.rules, states, *asked)
+            agreement.compare_values(self.rules, states, *asked, f"value and move {depth} plies ahead: ")
         self.use(model)
 
 
