@@ -358,7 +358,7 @@ def choice(names: str, choices: Iterable[Any], words: str, **more: Any) -> Decor
 
 
 def number(names: str, least: int, most: int, words: str, metavar: str | None = "N", **more: Any) -> Decorator:
-    """The same of a whole number from `least` to `most`."""
+    """An option that takes a whole number from `least` to `most`; `names` as of `choice`."""
     return click.option(*names.split(), type=click.IntRange(least, most), metavar=metavar, help=words, **more)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from solver import search
 from solver.base import extras
 from solver.base.errors import GameError, PositionError, UncompiledRules
 from solver.base.kinds import AUTO, METHODS, WDL, Method
@@ -435,8 +436,8 @@ def check(address: str, game: str | None, store: str, as_json: bool) -> None:
     "--nodes",
     1,
     10**9,
-    f"Stop a search after this many nodes. Default: {comparison.MAX_NODES:,}.",
-    default=comparison.MAX_NODES,
+    f"Stop a search after this many nodes. Default: {search.MAX_NODES:,}.",
+    default=search.MAX_NODES,
 )
 @common.print_options
 def compare_command(game: str, position: str, depth: int | None, nodes: int, as_json: bool, quiet: bool) -> None:

@@ -53,6 +53,7 @@ class Result(NamedTuple):
     table: Table
 
 
+MAX_NODES = 1_000_000  # of a search that is compared
 SECONDS = 5.0  # that a player may search for an answer, unless it is told otherwise
 
 

@@ -116,6 +116,10 @@ class _Expectiminimax(Minimax):
         search.check_outcomes(self.rules, state)
         return self.rules.children(state)
 
+    def end(self, state: Any) -> Any:
+        # A fraction, too
+        return self.rules.utility(state)
+
     def value(self, merit: Any) -> Value:
         return Value(merit, None)
 

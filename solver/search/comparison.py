@@ -24,14 +24,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from solver import search
 from solver.base.errors import BudgetExceeded, MethodError
 from solver.base.kinds import WDL
 from solver.base.progress import Progress, silent
 from solver.base.value import Value
 from solver.rules.game import Rules
 from solver.search import INFINITY, Budget, Search, Visit, ordered_actions, plain_state, refuse_chance, stuck, window
-
-MAX_NODES = 1_000_000
 
 
 class Trial(NamedTuple):
@@ -104,7 +103,9 @@ TRIALS = (
 )
 
 
-def compare(game: Any, state: Any = None, *, nodes: int = MAX_NODES, progress: Progress = silent) -> Iterator[Tally]:
+def compare(
+    game: Any, state: Any = None, *, nodes: int = search.MAX_NODES, progress: Progress = silent
+) -> Iterator[Tally]:
     """Carry out the TRIALS that a game allows on `state`, the start if None, each giving up after so many nodes.
 
     Moves come best or worst first by the values of all states, where minimax with a table finds them. Then the nodes of

@@ -208,7 +208,7 @@ def negamax(game: Any, state: Any, *, depth: int, budget: core.Budget | None = N
 
 
 def looks(
-    game: Any, state: Any = None, *, depth: int, nodes: int | None = None, progress: Progress = silent
+    game: Any, state: Any = None, *, depth: int, nodes: int | None = core.MAX_NODES, progress: Progress = silent
 ) -> Iterator[Look]:
     """Yield the results of searches of 1 to `depth` plies from a state, the start if None, within so many nodes each.
 

@@ -288,3 +288,34 @@ def test_play_that_need_not_end_is_refused():
     with pytest.raises(MethodError, match="need not end, whatever the dice"):
         value_iteration.solve(Ways())
     assert not chance.ends_surely(chance.nodes_of(Ways()))
+
+
+class Halves(NamedTuple):
+    """A coin decides between ends of a half and a third."""
+
+    def initial(self):
+        return 0
+
+    def actions(self, state):
+        yield 0
+
+    def result(self, state, action):
+        return 1
+
+    def chance(self, state):
+        if state == 1:
+            yield 1, 2
+            yield 2, 3
+
+    def to_move(self, state):
+        return 0
+
+    def is_terminal(self, state):
+        return state > 1
+
+    def utility(self, state):
+        return Fraction(1, state)
+
+
+def test_ends_may_be_fractions():
+    assert alphabeta.expectiminimax(Halves()).value.score == Fraction(7, 18)
