@@ -165,6 +165,12 @@ def test_moves_that_choose_the_same_cells_go_by_their_numbers():
     assert solver.parse_action(Steps(), 1, "3") == 3 and solver.format_action(Steps(), 1, 3) == "3"
 
 
+def test_cells_without_a_name_of_their_own_are_printed_bare():
+    """The light squares of checkers."""
+    board = solver.show(solver.load_game("checkers:4"), solver.load_game("checkers:4").initial())
+    assert board.splitlines()[0] == ". b . b     1   2" and "a" not in board.replace("black", "")
+
+
 @pytest.mark.parametrize(
     ("cells", "board"),
     [

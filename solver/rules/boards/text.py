@@ -24,12 +24,12 @@ def is_drawn(game: Any) -> bool:
 
 
 def drawing_of(game: Any) -> dict[str, Any]:
-    """Return how the game's cells are drawn; nothing if the rules do not say. A cell without a name has the usual."""
+    """Return how the game's cells are drawn; nothing if the rules do not say. Names that are left out are the usual."""
     drawing = dict(own_value(game, "drawing") or {})
     if "names" in drawing and is_drawn(game):
         usual = usual_names(rows_at(game, game.initial(), 0))
         own = drawing["names"][: len(usual)]
-        drawing["names"] = [name or other for name, other in itertools.zip_longest(own, usual)]
+        drawing["names"] = [other if name is None else name for name, other in itertools.zip_longest(own, usual)]
     return drawing
 
 
@@ -59,7 +59,8 @@ def cell_names(game: Any) -> list[str]:
     drawing = drawing_of(game)
     if not is_drawn(game) or drawing.get("board") == "piles":
         return []
-    return [*(drawing.get("names") or usual_names(rows_at(game, game.initial(), 0)))]
+    usual = usual_names(rows_at(game, game.initial(), 0))
+    return [name or other for name, other in zip(drawing.get("names") or usual, usual, strict=True)]
 
 
 def usual_names(rows: list[str]) -> list[str]:
@@ -111,7 +112,7 @@ class Picture(NamedTuple):
 
     Attributes:
         drawing: How cells are drawn.
-        rows: The cells at the start. A board of another shape is printed bare.
+        rows: The cells at the start. A board of another shape has ranks and files alone, where moves have places.
         text: A board with a character from `FIRST` on for each cell, and the names of cells, or of ranks and files.
         names: Those of cells.
         marks: Those of men, as the rules list them.
