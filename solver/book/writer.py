@@ -235,6 +235,9 @@ def _build(path: Path, header: Header, groups: Iterable[tuple[int, bytes]], game
             if counted:
                 _count(digest, records)
 
+        def put_part(key: bytes, index: int, part: bytes) -> None:
+            put([(layout.part_key(key, index), layout.seal(header.book_id, index, part))])
+
         firsts: list[int] = []
         batch: list[tuple[bytes, bytes]] = []
         for first_key, record in _segments(header, groups, layout.SEGMENT_SIZE):
@@ -247,23 +250,9 @@ def _build(path: Path, header: Header, groups: Iterable[tuple[int, bytes]], game
         keys_per_part = layout.DIRECTORY_PART * 8 // header.key_bytes
         for part_index, begin in enumerate(range(0, len(firsts), keys_per_part)):
             part_keys = _states_packed(firsts[begin : begin + keys_per_part], header.key_bytes)
-            put(
-                [
-                    (
-                        layout.part_key(layout.DIRECTORY_KEY, part_index),
-                        layout.seal(header.book_id, part_index, part_keys),
-                    )
-                ]
-            )
+            put_part(layout.DIRECTORY_KEY, part_index, part_keys)
         for part_index, begin in enumerate(range(0, len(game), layout.BODY)):
-            put(
-                [
-                    (
-                        layout.part_key(layout.GAME_KEY, part_index),
-                        layout.seal(header.book_id, part_index, game[begin : begin + layout.BODY]),
-                    )
-                ]
-            )
+            put_part(layout.GAME_KEY, part_index, game[begin : begin + layout.BODY])
         palette = header.palette_records()
         _count(digest, palette)
         header = header._replace(digest=digest.hexdigest())

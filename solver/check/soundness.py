@@ -17,8 +17,7 @@ from solver.base.value import Value, merit_of
 from solver.rules.game import Rules, own_method
 from solver.rules.loading import error_text
 from solver.rules.width import USUAL
-from solver.search import Budget
-from solver.search.derive import edges, settled
+from solver.search import Budget, derive
 
 MAX_NODES = 3_000  # of searches for the values of one play-out
 SECONDS = 0.3  # for those of all
@@ -97,7 +96,7 @@ class Hints:
             return None
         if bool(vanishing(state)) != bool(vanishing(rules.canonical(state))):
             return f"vanishes or not unlike its canonical {rules.canonical(state)}"
-        fault = _tried("what follows by chance", lambda: [] if vanishing(state) else list(edges(rules, state)))
+        fault = _tried("what follows by chance", lambda: [] if vanishing(state) else list(derive.edges(rules, state)))
         return fault if isinstance(fault, str) else None
 
     def compare(self, path: list[Any]) -> Iterator[tuple[Any, str]]:
@@ -128,7 +127,8 @@ class Hints:
                 return self.rules.kind.unfit[name]
         if self._followup is not None and self.rules.outlook is None:
             return "has followup without outlook, which it stands for: name it outlook"
-        outlook, value = self._outlook(state), None if self.rules.outlook is None else settled(self.rules, state, 2)
+        outlook = self._outlook(state)
+        value = None if self.rules.outlook is None else derive.settled(self.rules, state, 2)
         foreseen = 1 if value == Value(1, 1) else -1 if value == Value(-1, 2) else 0
         if self.rules.outlook is not None and outlook != foreseen:
             return f"has outlook {outlook}, by two plies of play {foreseen}: they must be equal"

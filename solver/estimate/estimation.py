@@ -16,10 +16,8 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from solver.base import extras, options
-from solver.base.errors import BudgetExceeded, MethodError
+from solver.base import errors, extras, kinds, options
 from solver.base.extras import PROCESS, working_memory
-from solver.base.kinds import OUTCOME, WDL
 from solver.base.progress import Progress, silent
 from solver.base.system import cores
 from solver.rules import placements
@@ -188,7 +186,7 @@ def _costs(
             break
         try:
             searcher.value(state, seconds=min(max(1.0, limit), deadline - started))
-        except BudgetExceeded:
+        except errors.BudgetExceeded:
             unfinished += 1
         costs.append(time.monotonic() - started)
         progress("sample", len(costs), None)
@@ -251,9 +249,11 @@ def of_sweep(
         MethodError: The extra [solve] is missing, or `wdl` does not fit the game.
         ResourceError: The memory is too little for any solve.
     """
-    rules, budget = Rules(game, symmetry, WDL if wdl else OUTCOME), working_memory(memory)
+    rules, budget = Rules(game, symmetry, kinds.WDL if wdl else kinds.OUTCOME), working_memory(memory)
     if wdl and not rules.everywhere:
-        raise MethodError(f"{rules.name}: the estimate without distances is for games of all positions: omit --wdl")
+        raise errors.MethodError(
+            f"{rules.name}: the estimate without distances is for games of all positions: omit --wdl"
+        )
     need_kernels(rules)
     if rules.everywhere:
         return _of_all_numbers(rules, budget, workers)
@@ -350,5 +350,5 @@ def _needs(rules: Rules, census: Census, stored: int, book: float, budget: int, 
 def need_kernels(rules: Rules) -> None:
     """Raise MethodError if the rules cannot be compiled here."""
     if rules.plain_only:
-        raise MethodError(f"{rules.name} runs in plain Python only, and there is no estimate for that: solve it")
+        raise errors.MethodError(f"{rules.name} runs in plain Python only, and there is no estimate for that: solve it")
     extras.require_kernels("an estimate needs the compiled kernels: ")

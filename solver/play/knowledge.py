@@ -80,7 +80,7 @@ class Knowledge:
 
     @functools.cached_property
     def _ahead(self) -> Ahead:
-        # A complete book never comes here
+        # A complete book comes here only for states that it lacks
         from solver.search.derive import Ahead
 
         return Ahead(self.book_rules, lambda key: self.find(key) or self._proved.get(key), lambda: len(self._proved))

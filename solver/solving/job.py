@@ -9,11 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from solver.base import extras, system
+from solver.base import expectations, extras, kinds, system
 from solver.base.errors import GameError, SolverError, UncompiledRules
-from solver.base.expectations import number_of
 from solver.base.files import hold
-from solver.base.kinds import Units
 from solver.base.options import Options
 from solver.base.value import WIN
 from solver.book.codecs import CODECS, codec_of
@@ -130,7 +128,7 @@ def solved_by(
     rules: Rules,
     table: Table,
     tier: Callable[[int], int] | None = None,
-    units: Units | None = None,
+    units: kinds.Units | None = None,
     cyclic: bool = False,
     root: int | None = None,
 ) -> Solved:
@@ -139,12 +137,13 @@ def solved_by(
     Terminal states are included; `cyclic`: some tier has moves that stay in it; `root`: the number of the start, if the
     table lacks it. Raises GameError for a tier beyond the limits.
     """
-    units = units or Units(rules.kind)
+    units = units or kinds.Units(rules.kind)
     terminal = {state for state in table if rules.is_terminal(state)}
     states = sorted(state for state in table if state not in terminal)
     stored = Counter(table[state] for state in states)
     merits = units.kind.listed(stored)
-    index = number_of if merits is None else {merit: place for place, merit in enumerate(merits)}.__getitem__
+    places = None if merits is None else {merit: place for place, merit in enumerate(merits)}
+    index = expectations.number_of if places is None else places.__getitem__
     wins = [] if rules.scores else [merit for merit in stored if merit > 0 and not isinstance(merit, float)]
     slowest = min(wins, default=0)
     longest = (WIN - slowest, next(state for state in states if table[state] == slowest)) if slowest else None

@@ -27,8 +27,7 @@ from solver.book.solution import SIDES
 from solver.rules.game import Rules, is_built_in
 from solver.search import Budget, alphabeta, retrograde, solution_of
 from solver.search.derive import assured, played, settled
-from solver.verifying import playing
-from solver.verifying.plainly import failing
+from solver.verifying import plainly, playing
 
 REACHED_BYTES = 150  # of memory for a state that play was seen to reach
 SOON = 2.0  # seconds that plain Python has before compiled code is loaded
@@ -80,7 +79,7 @@ def judge(book: Book, rules: Rules, unproved: MutableSequence[int], means: Means
     unproved.extend(start)
     values: Any = ChainMap(start, book)  # type: ignore[arg-type]
     search = Search(book.path, rules, values, means.search, means.memory)
-    with failing(book.path, "below a state of it"):
+    with plainly.failing(book.path, "below a state of it"):
         search.run(unproved, means.workers, progress)
     proved, claim_count = search.proved, len(unproved)
     basis = f"{proved:,} of {claim_count:,} values proved by search"

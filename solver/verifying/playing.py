@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.base.errors import DamagedBook, MethodError
-from solver.base.kinds import MARGIN
+from solver.base import errors, kinds
 from solver.base.progress import Progress, silent
 from solver.base.value import Value, merit_of, value_of
 from solver.book import Book
@@ -53,7 +52,7 @@ class _Played:
     def __init__(self, player: Player, rules: Rules, side: int, progress: Progress) -> None:
         self.player, self.rules, self.side, self.progress = player, rules, side, progress
         self.score_game = self.rules.scores
-        if self.rules.kind is MARGIN:
+        if self.rules.kind is kinds.MARGIN:
             self.endless = lambda state: self.rules.endless(state[0])
         self.chosen: dict[Any, int] = {}
         if self.rules.reward is not None:
@@ -107,7 +106,7 @@ def _played(book: Book, player: Player, side: int, progress: Progress) -> int:
     table: Any
     try:
         table = alphabeta.minimax(played).table
-    except MethodError:
+    except errors.MethodError:
         table = retrograde.solve(played).table
     for node, merit in table.items():
         position, is_own = node
@@ -119,7 +118,7 @@ def _played(book: Book, player: Player, side: int, progress: Progress) -> int:
         got = book.header.kind.kept(value_of(merit, played.score_game))
         less = merit_of(got) < merit_of(stated)
         if less if is_own else merit_of(got) > merit_of(stated):
-            raise DamagedBook(_shown(book, played, table, node, stated, got))
+            raise errors.DamagedBook(_shown(book, played, table, node, stated, got))
     return len(played.chosen)
 
 

@@ -7,7 +7,7 @@ one; no child is missing. Distances to a conversion prove as much, tier by tier.
 
 Margins, and wins and losses without a distance, are proved by induction over the moves: each is the best of the
 children's, and no play comes back to a state, or they might rest on each other in a circle. Where they were found by
-retrograde analysis it may, and what holds each up is found anew (`grounds`). An expectation is the mean or the best of
+retrograde analysis it may, and what holds each up is found anew (`plainly`). An expectation is the mean or the best of
 the children's, but for the rounding of both that the header admits; as that adds up, bounds of all values are found
 anew (`bounding`): they prove how far a value may be from the truth.
 """

@@ -1,6 +1,6 @@
 /**
  * Men as shapes about the middle of a cell of 100 by 100. The page (men.js) and pictures made in Python
- * (solver/rules/boards/men.py) both draw them: the object is JSON.
+ * (solver/rules/boards/looks.py) both draw them: the object is JSON.
  *
  *     ["path", outline, class]   ["circle", x, y, radius, class]   ["rect", x, y, width, height, class, radius]
  *     ["words", x, y, text, size, class]

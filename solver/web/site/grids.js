@@ -2,7 +2,7 @@
  * How the cells of boards lie, in cells: the first one's centre, the steps between centres, how far each row is moved to
  * the right of the one above, and what is left behind the last. `size` is a cell's; `pad` and `edge` are the units around
  * the cells, within the surface and outside of it; `given` is the pad where the rules give the centres. All boards that
- * are not listed lie as `squares`. The page (layout.js) and pictures made in Python (solver/rules/boards/layout.py) both
+ * are not listed lie as `squares`. The page (layout.js) and pictures made in Python (solver/rules/boards/surfaces.py) both
  * read it: the object is JSON.
  */
 

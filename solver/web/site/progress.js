@@ -1,5 +1,5 @@
 /**
- * Moves that get somewhere, as `play/headway.py` finds them: margins have no distances, so where play may come back to
+ * Moves that get somewhere, as `play/practical.py` finds them: margins have no distances, so where play may come back to
  * a position best moves may go round. Of those that one is played which raises the tier or ends the game soonest,
  * whatever is replied: a search of the book's values, one ply deeper each time.
  */
