@@ -158,16 +158,12 @@ def test_a_position_is_embedded_and_saved_as_a_picture(page):
 
 
 @one_page(1)
-def test_the_page_speaks_other_languages(page):
+def test_the_page_speaks_german(page):
     page.show(fragment="?lang=de#moves=b2,a2")
     page.wait(lambda: "am Zug" in page.status)
     assert page.status == "O spielte a2. X am Zug: Sieg in 5. Am besten: a1, b1, c1, a3, b3, c3."
     assert page.find("#best")[0].text == "Bester Zug"
     assert {value for value, _ in page.moves.values()} <= {"Sieg in 5", "Sieg in 7", "Remis"}
     assert "?lang=de#" in page.find("#whole")[0].get_attribute("href")
-    page.show(fragment="?lang=he")
-    page.wait(lambda: page.script("return document.documentElement.dir") == "rtl" and "X" in page.status)
-    wide, across = page.script("return [document.documentElement.scrollWidth, innerWidth]")
-    assert wide <= across
     page.open("?lang=xx")  # English where there is no such language
     assert page.agrees()

@@ -282,8 +282,7 @@ export const ENGLISH = {
   countOfGames: "{count} of {all} games",
 };
 
-const RIGHT_TO_LEFT = ["he"];
-const LANGUAGES = { de: () => import("./words-de.js"), he: () => import("./words-he.js") };
+const LANGUAGES = { de: () => import("./words-de.js") };
 
 /** The language that an address asks for, if the page has it; else undefined, which is English. */
 export const language = Object.keys(LANGUAGES).find((one) => one === new URLSearchParams(globalThis.location?.search).get("lang"));
@@ -305,7 +304,6 @@ export const sideName = (name) => words[name] ?? name[0].toUpperCase() + name.sl
 export function translatePage(root = document) {
   if (!language) return;
   root.documentElement.lang = language;
-  root.documentElement.dir = RIGHT_TO_LEFT.includes(language) ? "rtl" : "ltr";
   const all = (/** @type {string} */ selector) => /** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll(selector));
   for (const one of all("[data-words]")) one.textContent = phrase(one.dataset.words);
   for (const one of all("[data-label]")) {
