@@ -11,6 +11,7 @@ import pytest
 
 from solver.export import export
 from solver.puzzles import find_puzzles
+from solver.rules.notation import format_action, legal_actions
 from tests.browsing import Host, Page, books, driver, host, one_page, page
 
 __all__ = ["books", "driver", "host", "page"]  # fixtures
@@ -66,24 +67,43 @@ def puzzling(page, books, host):
 def test_puzzles_are_solved_missed_and_remembered(puzzling):
     page: Page = puzzling
     found = find_puzzles(page.book, 4, win_in=(5, 7))
+
+    def verdict():
+        return page.find("#verdict")[0].text
+
+    def choose(name):
+        page.after(dict(zip(page.moves, page.find("#moves .move"), strict=True))[name].click)
+
+    def solve(puzzle):
+        choose(puzzle.move)
+        while verdict() == "Right. What comes next?":
+            assert {value for value, _ in page.moves.values()} == {""}
+            page.wait(lambda: len(page.played()) % 2 == 0 and page.moves)
+            state = puzzle.state
+            for name in page.played():
+                state = page.rules.result(state, legal_actions(page.rules, state)[name])
+            choose(format_action(page.book.game, state, page.player.best(state)))
+        assert verdict().startswith("Solved") and len(page.played()) == puzzle.distance
+
     page.open("#puzzle=1")
     score = page.find("#score")[0]
     assert page.find("#task")[0].text.startswith("Puzzle 1 of 4.") and score.text == ""
     assert {value for value, _ in page.moves.values()} == {""} and not page.find("#best")[0].is_displayed()
+    assert [*page.moves] == [name for name in "1234567" if name in page.moves]  # in board order: the best is not first
     wrong = next(name for name in page.moves if name != found[0].move)
     page.find("#hint")[0].click()
-    assert found[0].move in page.find("#verdict")[0].text and len(page.find("#verdict")[0].text) < 30
-    move_buttons = dict(zip(page.moves, page.find("#moves .move"), strict=True))
-    move_buttons[wrong].click()
-    assert f"{wrong} is not it: it makes a" in page.find("#verdict")[0].text and page.played() == []
+    assert found[0].move in verdict() and len(verdict()) < 30
+    dict(zip(page.moves, page.find("#moves .move"), strict=True))[wrong].click()
+    assert f"{wrong} is not it: it makes a" in verdict() and page.played() == []
+    page.find("#hint")[0].click()
+    assert found[0].move in verdict() and wrong not in verdict()
     assert score.text == "0 of 1 solved at the first try."
-    page.after(move_buttons[found[0].move].click)
-    assert page.find("#verdict")[0].text.startswith("Solved") and score.text == "0 of 1 solved at the first try."
-    page.wait(lambda: len(page.played()) == 2)  # the page resists
+    solve(found[0])
+    assert score.text == "0 of 1 solved at the first try."
     page.find("#next")[0].click()
     page.wait(lambda: page.find("#task")[0].text.startswith("Puzzle 2 of 4."))
     page.wait(lambda: page.played() == [] and page.moves)
-    page.after(dict(zip(page.moves, page.find("#moves .move"), strict=True))[found[1].move].click)
+    solve(found[1])
     assert score.text == "1 of 2 solved at the first try."
     page.open("#puzzle=3")
     assert page.find("#score")[0].text == "1 of 2 solved at the first try."  # kept

@@ -62,7 +62,8 @@ let variations = []; // lines that were left for the present one
 /** @type {any} */
 let reason; // the line that explains a move: { line, from, steps, back, plays }, where it begins, and where to return
 let puzzles; // those of the page, if it has any
-let puzzle; // the one that is to be solved: { place, mover, done }, its solver's side, and whether it is solved
+let puzzle; // the one that is to be solved: { place, mover, left, missed, done }, its solver's side, the moves to find, wrong
+// tries of the one that is due, and whether all were found
 let arrives = false; // whether the move that led here is just being played
 const board = createBoard($("board"), choose, drawing, players());
 
@@ -156,7 +157,7 @@ function replace(next) {
 function choose(move) {
   if (!shown || !(isWatched() || waits())) return;
   watch(false);
-  if (puzzle && !puzzle.done) attempt(move);
+  if (isOpen()) attempt(move);
   else play(move);
 }
 
@@ -362,24 +363,38 @@ function setPuzzle(place) {
   const state = BigInt(puzzles.list[place].state);
   const mover = moverOf(game, state);
   watch(false);
-  puzzle = { place, mover, done: false };
+  puzzle = { place, mover, left: puzzles.length(place), missed: new Set(), done: false };
   line = [{ state, mover, gained: 0 }];
   $("verdict").textContent = "";
   return go(0);
 }
 
-/** Judge a move of the person's in a puzzle: a wrong one is not played. */
+/** Judge a move of the person's in a puzzle: a wrong one is not played. The page answers until the line is found. */
 function attempt(move) {
-  const gives = givenAway(shown.value, move.value);
-  if (gives) {
+  if (givenAway(shown.value, move.value)) {
     puzzles.record(puzzle.place, false);
+    puzzle.missed.add(move.name);
     judge(phrase("isNotIt", { move: move.name, why: losing(shown.value, move.value, about) }));
     return;
   }
+  puzzle.missed.clear();
+  if (--puzzle.left) judge(phrase("goOn"));
+  else solve(game.end(move.child) ? "solved" : "solvedPlayOn");
+  play(move);
+}
+
+/** All moves of the puzzle are found. */
+function solve(said) {
   puzzle.done = true;
   puzzles.record(puzzle.place, true);
-  judge(phrase(game.end(move.child) ? "solved" : "solvedPlayOn"));
-  play(move);
+  judge(phrase(said));
+}
+
+/** Name a few moves of which one is right. */
+function hint() {
+  const right = shown && isMine(here()) && chosen(shown.moves);
+  const moves = right && puzzles.hint(puzzle.place, right.name, shown.moves.map(({ name }) => name).filter((name) => !puzzle.missed.has(name)));
+  if (moves) judge(phrase(moves.length > 1 ? "oneOf" : "itIs", { moves: moves.join(", ") }));
 }
 
 function judge(text) {
@@ -404,11 +419,13 @@ function drawPuzzle() {
   $("task").textContent = puzzles.task(puzzle.place, names[puzzle.mover]);
   $("score").textContent = tried ? phrase("solvedOf", { solved, tried }) : "";
   $("next").href = `#puzzle=${puzzles.next(puzzle.place) + 1}`;
-  for (const name of ["hint", "solution"]) $(name).disabled = puzzle.done || at > 0;
+  for (const name of ["hint", "solution"]) $(name).disabled = puzzle.done;
 }
 
-/** Whether values may be seen: not before a puzzle is solved. */
-const areShown = () => $("values").checked && (!puzzle || puzzle.done);
+/** Whether a puzzle keeps its secret. */
+const isOpen = () => Boolean(puzzle && !puzzle.done);
+
+const areShown = () => $("values").checked && !isOpen();
 
 // what is seen
 
@@ -484,6 +501,7 @@ function looking(mine) {
 
 function present(found) {
   shown = found;
+  if (found.end && isOpen()) solve("solved");
   if (found.value) here().value = found.value;
   say("");
   draw();
@@ -520,15 +538,15 @@ function drawMoves() {
   board.draw(rows, valued, { last, decided, arrives, gained: about.adds && line[0].state === game.initial ? here().gained : undefined, mover: here().mover, owners: owners() });
   arrives = false;
   drawDice(rows);
-  if (listedAt !== turn) {
-    order = inOrder(shown.moves);
+  const best = visible ? inOrder(shown.moves) : [...shown.moves.keys()];
+  if (listedAt !== turn || String(order) !== String(best)) {
+    order = best;
     listMoves(order.map((place) => labelled[place]), { byChance: shown.byChance, choose, explain: (row) => explain(order[row]), newsOf, dice: drawing.dice });
   }
   listedAt = turn;
   for (const [row, button] of moveButtons().entries()) label(button, labelled[order[row]]);
-  const isHard = Boolean(puzzle && !puzzle.done);
-  $("best").disabled = isHard || !chosen(shown.moves);
-  $("watch").disabled = isHard;
+  $("best").disabled = isOpen() || !chosen(shown.moves);
+  $("watch").disabled = isOpen();
 }
 
 /** The dice that were thrown last, or those that are to be; and what neither they nor the board show, as text. */
@@ -695,7 +713,7 @@ function listen() {
   $("redo").addEventListener("click", () => visit(at + 1));
   $("back").addEventListener("click", leaveReason);
   $("link").addEventListener("click", takeLink);
-  $("hint").addEventListener("click", () => judge(phrase("oneOf", { moves: puzzles.hint(puzzle.place, shown.moves.map(({ name }) => name)).join(", ") })));
+  $("hint").addEventListener("click", hint);
   $("solution").addEventListener("click", showSolution);
   $("best").addEventListener("click", playBest);
   $("throw").addEventListener("click", throwDice);
@@ -745,7 +763,7 @@ async function take(what) {
   const texts = {
     moves: () => moves.join(" "),
     number: () => `#${here().state}`,
-    json: () => JSON.stringify(asObject(about, here(), shown, moves)),
+    json: () => JSON.stringify(asObject(about, here(), isOpen() ? unexamined(game, here()) : shown, moves)),
     embed: () => embedding(new URL(`?embed=1${language ? `&lang=${language}` : ""}${address()}`, document.baseURI), document.title),
   };
   await takeText(texts[what]());

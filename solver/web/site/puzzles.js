@@ -6,7 +6,8 @@
 import { phrase } from "./words.js";
 
 const DAY = 86400000; // milliseconds
-const CHOICES = 3; // moves that a hint leaves at most, the solution among them
+const CHOICES = 3; // moves that a hint leaves at most, the right one among them
+const MOVES = 3; // that are to be found where the book does not say how many there are
 
 const GOALS = { win: "findWin", draw: "findDraw", margin: "findMargin" };
 
@@ -37,9 +38,14 @@ export class Puzzles {
     return phrase("task", { number: place + 1, count: this.list.length, who: name, goal });
   }
 
-  /** A hint: a few moves of which one is the solution, in the order of `names`; the same each time. */
-  hint(place, names) {
-    const { move } = this.list[place];
+  /** How many moves its solver has to find: those up to the win, else a few. */
+  length(place) {
+    const { distance } = this.list[place];
+    return distance ? Math.ceil(distance / 2) : MOVES;
+  }
+
+  /** A hint: a few of these moves, among them the one that is right, in their order; the same each time. */
+  hint(place, move, names) {
     const others = names.filter((name) => name !== move);
     const wanted = Math.min(CHOICES - 1, Math.ceil(others.length / 2));
     const step = Math.floor(others.length / wanted);

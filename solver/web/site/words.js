@@ -175,15 +175,17 @@ export const ENGLISH = {
   whyLabel: "why? {move} gives value away",
   lineLabel: "line after {move}",
   task: "Puzzle {number} of {count}. {who} to move. {goal}",
-  findWin: "One move wins in {plies}. Find it.",
+  findWin: "One move wins in {plies}. Find it, and the moves after it.",
   findDraw: "One move holds the draw. Find it.",
   findMargin: "One move keeps the best margin. Find it.",
   isNotIt: "{move} is not it: it {why}. Try again.",
   solved: "Solved.",
+  goOn: "Right. What comes next?",
   solvedPlayOn: "Solved. Play on from here, or take the next.",
   theSolution: "This is the solution.",
   solvedOf: "{solved} of {tried} solved at the first try.",
   oneOf: "It is one of {moves}.",
+  itIs: "It is {moves}.",
 
   // the board, the lists and the chart, for screen readers
   columnRow: "column {column}, row {row}",
