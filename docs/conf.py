@@ -95,8 +95,16 @@ def show_examples(_app: object, _context: object, lines: list[str]) -> None:
     lines[:] = [*shown, ""]
 
 
+def give_levels(app: Any, error: Exception | None) -> None:
+    """Give the captions of the menu, which Sphinx calls headings, the level that readers of screens ask for."""
+    for page in () if error else Path(app.outdir).rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        page.write_text(text.replace('role="heading">', 'role="heading" aria-level="2">'), encoding="utf-8")
+
+
 def setup(app: Any) -> None:
-    """Connect the functions that run before pages are read."""
+    """Connect the functions that run before pages are read, and after they are written."""
+    app.connect("build-finished", give_levels)
     app.connect("builder-inited", copy_notebooks)
     app.connect("source-read", lead_to_pages)
     app.connect("sphinx-click-process-description", show_examples)

@@ -113,7 +113,8 @@ class Page:
         self.script(f"Math.random = () => {number}")
 
     def show(self, size=DESKTOP, dark=False, fragment=""):
-        """Load the page at the address."""
+        """Load the page at the address: as a place to explore, where `fragment` names no moves."""
+        fragment += "" if "#" in fragment else "#moves="
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         width, height = size
         metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": size[0] < 500}

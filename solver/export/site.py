@@ -151,6 +151,7 @@ def manifest_of(game: Game) -> str:
         "description": notation.summary_of(game),
         "start_url": "./",
         "display": "standalone",
+        "icons": [{"src": "icon.svg", "sizes": "any", "type": "image/svg+xml"}],
         "background_color": "#f4f2ee",
         "theme_color": "#2457b3",
     }

@@ -81,6 +81,7 @@ def test_it_fits_a_phone_in_light_and_dark(page):
 
 def test_everything_has_a_name_and_a_role(page):
     page.open()
+    page.find("#share summary")[0].click()
     tree = page.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
     named = [
         (node.get("role", {}).get("value"), node.get("name", {}).get("value", ""))
@@ -308,7 +309,7 @@ def test_without_a_book_the_page_searches_all_the_way(page, books, host):
         page.wait(lambda: "Searching" not in page.status)
         assert page.agrees()
         page.click("#best")
-    assert "drawn" in page.status and page.find("#link")[0].is_displayed()
+    assert "drawn" in page.status and page.find("#share")[0].is_displayed()
     page.find("footer details:last-child summary")[0].click()
     assert "there is no book" in page.find("#facts")[0].text and not page.find(".of-book")[0].is_displayed()
     page.find("#sides [value='1']")[0].click()

@@ -182,6 +182,7 @@ def test_positions_are_set_up_and_taken_along(page):
     assert page.played() == ["b2", "a2"] and page.agrees()
     page.script("navigator.clipboard.writeText = async (text) => { document.title = text; }")
     state = parse_position(game, "b2 a2").state
+    page.find("#share summary")[0].click()
     for what, text in (("moves", "b2 a2"), ("number", f"#{state}")):
         page.find(f"[data-copy={what}]")[0].click()
         page.wait(lambda text=text: page.driver.title == text)

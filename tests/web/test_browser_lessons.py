@@ -155,6 +155,7 @@ def test_a_position_is_embedded_and_saved_as_a_picture(page):
     page.open("#moves=b2,a1")
     page.script("navigator.clipboard.writeText = async (text) => { document.title = text; }")
     title = page.driver.title
+    page.find("#share summary")[0].click()
     page.find("[data-copy=embed]")[0].click()
     page.wait(lambda: page.driver.title.startswith("<iframe"))
     address = re.search(r'src="(.*?)"', page.driver.title)[1]

@@ -85,7 +85,7 @@ async function begin() {
   if (about.puzzles) puzzles = new Puzzles(about.puzzles, about.digest);
   $("puzzles").hidden = !puzzles;
   translatePage();
-  recallPreferences();
+  recallPreferences(!location.hash && !document.documentElement.classList.contains("embed"));
   listen();
   await readAddress();
   if (about.digest && about.searches) searchOn();
@@ -299,7 +299,7 @@ function playBest() {
 async function answer(mine) {
   if (shown.byChance) return playBest();
   const { moves } = shown;
-  const level = puzzle ? "perfect" : Object.keys(LEVELS)[$("level").value];
+  const level = puzzle ? "perfect" : isWatched() ? "tricky" : Object.keys(LEVELS)[$("level").value];
   const place = about.expects ? undefined : await chosenBy(level, looks, here().state, moves);
   if (mine !== turn) return;
   if (place !== undefined) play(moves[place]);
@@ -534,7 +534,9 @@ function drawMoves() {
   const rows = game.board(here().state, here().mover);
   const last = here().isThrow ? changedBy(line[at - 1], here()) : here().place;
   const decided = shown.end && marginAtEnd(here().gained) ? decisive(about.group, rows, drawing, last) : [];
-  const valued = labelled.map((move) => (move.value === undefined ? { ...move, words: "" } : move));
+  // A board covered by the same estimate everywhere would tell nothing
+  const isAlike = labelled.every(({ value, words }) => value?.estimate === "unknown" && words === labelled[0].words);
+  const valued = labelled.map((move) => (move.value === undefined || isAlike ? { ...move, words: "", parts: [] } : move));
   board.draw(rows, valued, { last, decided, arrives, gained: about.adds && line[0].state === game.initial ? here().gained : undefined, mover: here().mover, owners: owners() });
   arrives = false;
   drawDice(rows);
@@ -599,6 +601,7 @@ function draw() {
   drawGame();
   drawPuzzle();
   showSides();
+  $("caption").hidden = !areShown();
   $("why").hidden = $("back").hidden = !isExplained();
   if (isExplained()) listSteps($("steps"), reason.steps, at - reason.from, (step) => visit(reason.from + step));
   $("undo").disabled = before() < 0;
@@ -618,12 +621,20 @@ function textOf({ state, mover }) {
 /** What led to the position that is looked at. */
 function lastPlayed() {
   const before = line[at - 1];
-  if (!before) return "";
+  if (!before) return whoPlays();
   if (isExplained()) return `${reason.steps[at - reason.from]} `;
   const who = names[before.mover];
   if (!here().isThrow) return `${phrase("played", { who, move: here().name })} `;
   const brought = broughtBy(before, here());
   return `${phrase(brought ? "threwAnd" : "threw", { who, throw: here().label, what: brought })} `;
+}
+
+/** Which side the person has, where the page has the other, and how well it plays. */
+function whoPlays() {
+  const side = autos().findIndex(({ checked }) => !checked);
+  if (puzzle || side < 0 || !autos()[1 - side].checked) return "";
+  const how = about.expects ? "" : ` ${phrase("pagePlaysAt", { who: names[1 - side], level: $("strength").textContent })}`;
+  return `${phrase("youAre", { who: names[side] })}${how} `;
 }
 
 /** What a throw brings besides its dice: that the only move is played at once, or there is none; else what the board says. */
@@ -720,7 +731,7 @@ function listen() {
   $("real").addEventListener("change", show);
   $("watch").addEventListener("click", () => (watch(!isWatched()), show()));
   $("swap").addEventListener("click", swap);
-  $("level").addEventListener("input", keepPreferences);
+  $("level").addEventListener("input", () => (keepPreferences(), shown && $("status").replaceChildren(...sentence())));
   $("setup").addEventListener("submit", setUp);
   $("copies").addEventListener("click", ({ target }) => target.dataset.copy && take(target.dataset.copy));
   $("copies").addEventListener("click", ({ target }) => target.dataset.save && savePicture(target.dataset.save));
@@ -799,12 +810,17 @@ function restart() {
 
 const PREFERENCES = "preferences";
 
-/** Set what the person chose here before: the strength, and whether values are shown. */
-function recallPreferences() {
+/**
+ * Set what the person chose here before: the strength, and whether values are shown. Where the address names no position
+ * the page opens as a game, in which the person begins and sees no values, unless chosen otherwise.
+ */
+function recallPreferences(isGame) {
+  $("values").checked = !isGame;
+  autos()[1].checked = isGame;
   try {
     const { level, values } = JSON.parse(localStorage.getItem(PREFERENCES) ?? "{}");
     if (level in LEVELS) $("level").value = Object.keys(LEVELS).indexOf(level);
-    if (values === false) $("values").checked = false;
+    $("values").checked = values ?? !isGame;
   } catch {
     // a browser that keeps nothing
   }

@@ -42,6 +42,8 @@ export const ENGLISH = {
   realDice: "Real dice",
   legend: "Green wins, grey draws, orange loses, for the side to move.",
   legendPlies: "The number counts moves of both sides to the end.",
+  legendUnsure: "\u2248 is an estimate: violet looks even, blue to teal better, plum to red worse.",
+  legendLetters: "Small cells have W for a win, L for a loss, = for a draw.",
   why: "Why",
   moves: "Moves",
   throws: "Throws",
@@ -54,6 +56,7 @@ export const ENGLISH = {
   start: "start",
   setUp: "Set up",
   putMen: "Put men on the board",
+  share: "Share",
   link: "Link",
   copyMoves: "Copy moves",
   copyNumber: "Copy number",
@@ -124,6 +127,8 @@ export const ENGLISH = {
   likely: "likely",
 
   // the status
+  youAre: "You are {who}.",
+  pagePlaysAt: "The page plays {who}: {level}.",
   played: "{who} played {move}.",
   threw: "{who} threw {throw}.",
   threwAnd: "{who} threw {throw} ({what}).",
