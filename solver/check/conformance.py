@@ -82,15 +82,10 @@ def check_table(game: Any, table: Mapping[Any, int], symmetry: bool) -> None:
             inspector.check_tier(state, state)
             if inspector.call("is_terminal", state):
                 inspector.check_utility(state)
-    if symmetry and own_method(game, "canonical"):
-        _check_folding(inspector, table)
-
-
-def _check_folding(inspector: _Inspector, table: Mapping[Any, int]) -> None:
-    """Go through states as they are, not folded: each one's value must follow from its children's.
-
-    If all do, the folded table has the values of the whole game, by induction from its ends.
-    """
+    if not (symmetry and own_method(game, "canonical")):
+        return
+    # Of states as they are, not folded, each value must follow from the children's. If all do, the folded table has the
+    # values of the whole game, by induction from its ends.
     rules = inspector.rules
     canonical, value_of = rules.canonical, rules.kind.value
     todo = inspector.starts()[:LOOKED_AT]
@@ -314,15 +309,13 @@ class _Inspector:
             self.check_number(pair[1], f"a state that chance leads to from {state}")
         if sum(weight for weight, _ in pairs) >= STATE_LIMIT:
             raise self.fault(state, "chance has weights of 2**63 or more in all: they must be smaller")
-        if pairs and self._acts(state):
+        acts = False
+        # A chance node need not bear to be asked
+        with contextlib.suppress(Exception):
+            acts = bool(pairs) and any(True for _ in self.game.actions(state))
+        if acts:
             raise self.fault(state, "has both chance and actions, which are not asked for then: one must yield nothing")
         return [child for _, child in pairs]
-
-    def _acts(self, state: int) -> bool:
-        """Whether a chance node lists an action; it need not bear to be asked."""
-        with contextlib.suppress(Exception):
-            return any(True for _ in self.game.actions(state))
-        return False
 
     def _listed(self, name: str, state: int) -> list[Any]:
         items: list[Any] = []

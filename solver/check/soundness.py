@@ -132,24 +132,32 @@ class Hints:
         foreseen = 1 if value == Value(1, 1) else -1 if value == Value(-1, 2) else 0
         if self.rules.outlook is not None and outlook != foreseen:
             return f"has outlook {outlook}, by two plies of play {foreseen}: they must be equal"
-        fault = None if self.rules.features is None else self._look_at_features(list(self.rules.features(state)), state)
-        if outlook or fault is not None:
-            return fault
+        if self.rules.features is not None:
+            features = list(self.rules.features(state))
+            count = self._feature_count = self._feature_count or len(features)
+            if not 0 < len(features) == count <= MOST_FEATURES:
+                return (
+                    f"has {len(features)} features, others {count}: as many for each state, from 1 to {MOST_FEATURES}"
+                )
+            for number in features:
+                if type(number) is not int or not -FEATURE_LIMIT <= number < FEATURE_LIMIT:
+                    return f"has the feature {number!r}: features are whole numbers from -32768 to 32767"
+            if list(self.rules.features(state)) != features:
+                return "has features that differ from call to call: rules must be deterministic"
+        if outlook:
+            return None
         replies = self._replying(state, children)
         if not replies:
             return "has no legal replies: their bits must hold a best action wherever outlook is 0"
-        return None if self.rules.outlook is None else self._look_beyond(state, replies)
-
-    def _look_at_features(self, features: list[Any], state: Any) -> str | None:
-        """Return the fault in a state's features: their number, which must never change, or their range."""
-        count = self._feature_count = self._feature_count or len(features)
-        if not 0 < len(features) == count <= MOST_FEATURES:
-            return f"has {len(features)} features, others {count}: as many for each state, from 1 to {MOST_FEATURES}"
-        for number in features:
-            if type(number) is not int or not -FEATURE_LIMIT <= number < FEATURE_LIMIT:
-                return f"has the feature {number!r}: features are whole numbers from -32768 to 32767"
-        if self.rules.features is not None and list(self.rules.features(state)) != features:
-            return "has features that differ from call to call: rules must be deterministic"
+        # Only where outlook is 0, it and its companions make promises for the states that replies lead to
+        for action, child in replies if self.rules.outlook is not None else ():
+            over = self.rules.is_terminal(child)
+            if over and self.rules.lifted(self.rules.end(child), state, action, child) < 0:
+                return f"has outlook 0, its reply {action} loses at once: leave it out of replies"
+            if over and self.rules.replies is not None and (self._outlook(child) or self.rules.replies(child)):
+                return f"leads to the draw {child}, where outlook and replies must be 0"
+            if self._followup is not None and self._followup(child) != self._outlook(child):
+                return f"leads to {child}, whose followup is not its outlook: they must be equal after a reply"
         return None
 
     def _look_at_value(self, state: Any, children: Children, value: Callable[[Any], Value]) -> str | None:
@@ -161,7 +169,11 @@ class Hints:
             return f"ends after {evaluated.distance} plies, longest is {self._longest(state)}: it must not be less"
         if self.rules.replies is not None and not self._outlook(state):
             replies = self._replying(state, children)
-            merits = [self._merit(state, action, child, value) for action, child in replies]
+            ends = [
+                self.rules.end(child) if self.rules.is_terminal(child) else merit_of(value(child))
+                for _, child in replies
+            ]
+            merits = [self.rules.lifted(end, state, *reply) for end, reply in zip(ends, replies, strict=True)]
             if not merits or max(merits) != merit_of(evaluated):
                 actions = [action for action, _ in replies]
                 return f"is worth {evaluated}, more than its replies {actions}: add a best reply"
@@ -174,22 +186,6 @@ class Hints:
         bits, max_bits = self.rules.replies(state), max(USUAL, self.rules.bits)
         named = [(action, child) for action, child in children if action < max_bits and bits >> action & 1]
         return named if sum(1 << action for action, _ in named) == bits else []
-
-    def _look_beyond(self, state: Any, replies: Children) -> str | None:
-        """Check the states that replies lead to, where outlook is 0."""
-        for action, child in replies:
-            over = self.rules.is_terminal(child)
-            if over and self.rules.lifted(self.rules.end(child), state, action, child) < 0:
-                return f"has outlook 0, its reply {action} loses at once: leave it out of replies"
-            if over and self.rules.replies is not None and (self._outlook(child) or self.rules.replies(child)):
-                return f"leads to the draw {child}, where outlook and replies must be 0"
-            if self._followup is not None and self._followup(child) != self._outlook(child):
-                return f"leads to {child}, whose followup is not its outlook: they must be equal after a reply"
-        return None
-
-    def _merit(self, state: Any, action: int, child: Any, value: Callable[[Any], Value]) -> int:
-        merit = self.rules.end(child) if self.rules.is_terminal(child) else merit_of(value(child))
-        return self.rules.lifted(merit, state, action, child)
 
 
 def _tried(what: str, ask: Callable[[], Any]) -> Any:

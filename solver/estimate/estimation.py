@@ -8,12 +8,10 @@ them when one of these commands becomes faster.
 
 from __future__ import annotations
 
-import functools
 import math
 import random
 import statistics
 import time
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from solver.base import errors, extras, kinds, options
@@ -27,8 +25,7 @@ from solver.search import refuse_chance
 from solver.solving.ways import opening
 
 if TYPE_CHECKING:
-    from solver.compiled.exact.searcher import Searcher
-    from solver.sweep.projection import Census
+    pass
 
 VERIFY = 0.8  # times of the solve
 TRIM = 0.85e-6  # CPU seconds of a stored state, of `trim --wdl --codec ranked`
@@ -135,7 +132,6 @@ def of_opening(
     symmetry: bool = True,
     workers: int | None = None,
     seconds: float = 60.0,
-    seed: int = 0,
     progress: Progress = silent,
 ) -> Opening:
     """Enumerate the plies for half that many seconds at most, search a sample of the deepest in the rest, extrapolate.
@@ -149,12 +145,39 @@ def of_opening(
     refuse_chance(rules, "an opening book", "leave --max-ply out")
     searcher = Searcher(game, symmetry=symmetry)
     searcher.warm()
-    begun, chance = time.monotonic(), random.Random(seed)
-    layers = opening.plies(rules, max_ply, functools.partial(_enough, begun + seconds / 2, progress))
+    begun, chance = time.monotonic(), random.Random(0)
+
+    def is_enough(count: int) -> bool:
+        progress("enumerate", count, None)
+        return time.monotonic() > begun + seconds / 2 or count * opening.STATE_BYTES > working_memory(None)
+
+    layers = opening.plies(rules, max_ply, is_enough)
     sizes = grown([len(layer) for layer in layers], max_ply)
-    deepest = _deepest(rules, layers, max_ply, chance, begun + seconds)
-    costs, unfinished = _costs(searcher, deepest, seconds / 4, begun + seconds, progress)
-    mean, error = _extrapolated(costs, sizes[-1], opening.mean_parents(rules, layers))
+    pool, costs, unfinished = list(layers[-1]), list[float](), 0
+    chance.shuffle(pool)
+    for state in pool:
+        started = time.monotonic()
+        if started >= begun + seconds:
+            break
+        # Random play leads to a ply that was not enumerated
+        for _ in range(max_ply + 1 - len(layers)):
+            if not rules.is_terminal(state):
+                state = rules.result(state, chance.choice(list(rules.actions(state))))
+        if rules.is_terminal(state):
+            continue
+        try:
+            searcher.value(rules.canonical(state), seconds=min(max(1.0, seconds / 4), begun + seconds - started))
+        except errors.BudgetExceeded:
+            unfinished += 1
+        costs.append(time.monotonic() - started)
+        progress("sample", len(costs), None)
+    mean = error = 0.0
+    if costs:
+        # The first of a random order stand for all
+        share = min(1.0, len(costs) / sizes[-1])
+        done_share = opening.work_done(share, opening.mean_parents(rules, layers))
+        deviation = statistics.stdev(costs) * len(costs) ** 0.5 if len(costs) > 1 else costs[0]
+        mean, error = sum(costs) / done_share, deviation * (1 - share) ** 0.5 / done_share
     team, stored = workers or cores(), sum(sizes)
     return Opening(
         sizes,
@@ -168,41 +191,6 @@ def of_opening(
     )
 
 
-def _enough(deadline: float, progress: Progress, count: int) -> bool:
-    """Whether the time for enumerating is over, or so many states fill the memory."""
-    progress("enumerate", count, None)
-    return time.monotonic() > deadline or count * opening.STATE_BYTES > working_memory(None)
-
-
-def _costs(
-    searcher: Searcher, states: Iterator[int], limit: float, deadline: float, progress: Progress
-) -> tuple[list[float], int]:
-    """The seconds that the search of each state takes, `limit` of them or one; how many were not finished in theirs."""
-    costs: list[float] = []
-    unfinished = 0
-    for state in states:
-        started = time.monotonic()
-        if started >= deadline:
-            break
-        try:
-            searcher.value(state, seconds=min(max(1.0, limit), deadline - started))
-        except errors.BudgetExceeded:
-            unfinished += 1
-        costs.append(time.monotonic() - started)
-        progress("sample", len(costs), None)
-    return costs, unfinished
-
-
-def _extrapolated(costs: list[float], count: int, parents: float) -> tuple[float, float]:
-    """The sum of so many costs, of which these came first, in random order, and its standard error."""
-    if not costs:
-        return 0.0, 0.0
-    share = min(1.0, len(costs) / count)
-    error = statistics.stdev(costs) * len(costs) ** 0.5 if len(costs) > 1 else costs[0]
-    done_share = opening.work_done(share, parents)
-    return sum(costs) / done_share, error * (1 - share) ** 0.5 / done_share
-
-
 def grown(sizes: list[int], max_ply: int) -> list[int]:
     """The sizes of all plies to `max_ply`: those to come grow as the last ones did, on the geometric mean."""
     last_sizes = [size for size in sizes[-GROWTH - 1 :] if size]
@@ -211,22 +199,6 @@ def grown(sizes: list[int], max_ply: int) -> list[int]:
     return sizes + [
         round(min(STATE_LIMIT, sizes[-1] * math.exp(min(99.0, ply * math.log(rate))))) for ply in later_plies
     ]
-
-
-def _deepest(
-    rules: Rules, layers: list[list[int]], max_ply: int, chance: random.Random, deadline: float
-) -> Iterator[int]:
-    """States of the deepest ply in random order until the deadline; of a ply that was not enumerated by random play."""
-    pool = list(layers[-1])
-    chance.shuffle(pool)
-    for state in pool:
-        if time.monotonic() > deadline:
-            return
-        for _ in range(max_ply + 1 - len(layers)):
-            if not rules.is_terminal(state):
-                state = rules.result(state, chance.choice(list(rules.actions(state))))
-        if not rules.is_terminal(state):
-            yield rules.canonical(state)
 
 
 def of_sweep(
@@ -271,26 +243,39 @@ def of_sweep(
     times = CYCLIC_WHOLE if census.cyclic else SOLVE_FACTOR
     book = resources.book_bytes(rules, census.cyclic, census.keys)
     took = times * census.seconds * stored / max(1, census.in_seconds)
-    needs = _needs(rules, census, stored, book, budget, took)
+    memory_bytes = resources.needs(rules, stored, census.cyclic, census.packed, narrowed=census.narrowed)[0]
+    least_memory = PROCESS + 2 * census.narrowed if census.narrowed else 0
+    cycle_files = 0.0
+    if census.cycle is not None:
+        cycle = census.cycle
+        memory_bytes = (150 << 20) + round(2 * cycle.states * (8 + 8 * cycle.moves))
+        least_memory = PROCESS + 16 * cycle.states
+        cycle_files = sum(resources.index_files(cycle, rules.alternates, budget // 2))
+        cycle_files += resources.CHECKPOINT_STATE_BYTES * cycle.states if took > options.CHECKPOINT_SECONDS else 0.0
+    memory_bytes, packed = min(memory_bytes, budget + PROCESS), census.packed * stored
+    # Two files of states are merged
+    merged = 2 * census.packed * census.reached if census.cyclic else 0.0
+    written = packed + resources.sizes(rules, census.cyclic).work * stored + 2 * (resources.BOOK + book * stored)
+    disk = round(max(merged, packed + cycle_files, written))
     needed = resources.by_state(rules, rules.tiered and not census.cyclic)
     by_state = needed is not None and needed[1] <= budget
     if needed is not None and by_state:
         size, arrays = needed
         stored, book = min(stored, size), resources.DENSE_BOOK_BYTES
         took = DENSE_WHOLE * stored * projection.pace(CompiledMoves(rules)).state / (workers or cores())
-        needs = Needs((150 << 20) + arrays, 0, round(2 * book * stored))
+        memory_bytes, least_memory, disk = (150 << 20) + arrays, 0, round(2 * book * stored)
         census = census._replace(least=min(census.least, size), most=min(census.most, size))
     numbered = resources.by_number(rules, None)
     if numbered is not None and numbered <= budget:
         assert rules.numbering is not None
         by_state, took = True, took * NUMBERED_SHARE
         values = 2 * rules.numbering.size if took > options.CHECKPOINT_SECONDS else 0
-        needs = Needs(numbered + PROCESS, 0, round(values + 2 * book * stored))
+        memory_bytes, least_memory, disk = numbered + PROCESS, 0, round(values + 2 * book * stored)
     counted, is_complete, cyclic, tiers = census.counted, census.whole, census.cyclic, len(census.sizes)
     sizes = stored, census.least, census.most, max(stored, census.reached)
     whole_book = resources.BOOK + round(book * stored)
-    taken = took, needs.memory, needs.disk, whole_book
-    limits = needs.least_memory, budget + PROCESS
+    taken = took, memory_bytes, disk, whole_book
+    limits = least_memory, budget + PROCESS
     later = book_times(rules, stored, cyclic, took, workers or cores())
     return Sweep(*sizes, counted, is_complete, cyclic, tiers, *taken, by_state, placed, *limits, later)
 
@@ -312,39 +297,6 @@ def _of_all_numbers(rules: Rules, budget: int, workers: int | None) -> Sweep:
     counted = size <= placements.MAX_SAMPLE
     limits = placed, needed, budget + PROCESS
     return Sweep(*stored, counted, True, True, tiers, seconds, needed, values + 2 * book, book, False, *limits)
-
-
-class Needs(NamedTuple):
-    """Bytes that a solve takes of the memory that it may, that it must have, and of disk at its peak."""
-
-    memory: int
-    least_memory: int
-    disk: int
-
-
-def _needs(rules: Rules, census: Census, stored: int, book: float, budget: int, seconds: float) -> Needs:
-    """Return the needs of a sorted sweep, with so many bytes of memory, in so many seconds."""
-    from solver.sweep import resources
-
-    bytes_per_state = resources.sizes(rules, census.cyclic)
-    memory = resources.needs(rules, stored, census.cyclic, census.packed, narrowed=census.narrowed)[0]
-    least, states = 0, 0.0
-    largest_kept = index = 0
-    if census.cycle is not None:
-        cycle = census.cycle
-        memory = (150 << 20) + round(2 * cycle.states * (8 + 8 * cycle.moves))
-        least = PROCESS + 16 * cycle.states
-        largest_kept, index = resources.index_files(cycle, rules.alternates, budget // 2)
-        states = resources.CHECKPOINT_STATE_BYTES * cycle.states if seconds > options.CHECKPOINT_SECONDS else 0.0
-    elif census.narrowed:
-        least = PROCESS + 2 * census.narrowed
-    # Two files of states are merged
-    closing_bytes = 2 * census.packed * census.reached if census.cyclic else 0.0
-    packed = census.packed * stored
-    written = packed + bytes_per_state.work * stored + 2 * (resources.BOOK + book * stored)
-    return Needs(
-        min(memory, budget + PROCESS), least, round(max(closing_bytes, packed + largest_kept + index + states, written))
-    )
 
 
 def need_kernels(rules: Rules) -> None:

@@ -15,6 +15,7 @@ results.
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -266,8 +267,7 @@ def _phases(tier: SizedTier, later: SizedTier | None, costs: Costs, cluster: Clu
     has, answers = KEY + kind.merit_bytes, kind.merit_bytes * queried
     read = has * owned * max(1, tier.leads)
 
-    def phase(name: str, tasks: int, items: int, **exchange: int) -> Phase:
-        return _phase(name, tasks, items, Flow(filed=shard_count > sharding.FILED, **exchange), costs, cluster)
+    phase = functools.partial(_phase, costs, cluster, shard_count > sharding.FILED)
 
     def split(tasks: int, shards: int, items: int, size: int) -> Iterator[Phase]:
         """Return the exchange between tasks and shards, where several shards share a block."""
@@ -311,48 +311,51 @@ def _phases(tier: SizedTier, later: SizedTier | None, costs: Costs, cluster: Clu
         yield phase("fold", shard_count, moves, taken=answers, stored=has * open_count, takes=1 + wanted if into else 0)
 
 
-class Flow(NamedTuple):
-    """The data that goes through the tasks of a phase.
+def _phase(
+    costs: Costs,
+    cluster: Cluster,
+    in_files: bool,
+    name: str,
+    tasks: int,
+    items: int,
+    *,
+    states: int = 0,
+    passed: int = 0,
+    taken: int = 0,
+    stored: int = 0,
+    gives: int = 1,
+    takes: int = 0,
+) -> Phase:
+    """Return a phase of so many tasks over so many moves or keys.
 
-    Attributes:
+    Args:
+        costs: The costs of the game.
+        cluster: The cluster.
+        in_files: Whether results lie in files where several go through a task.
+        name: The phase.
+        tasks: How many tasks.
+        items: How many moves or keys.
         states: States reached.
         passed: Bytes that tasks put where others find them.
         taken: Bytes that tasks take from there.
         stored: Bytes read and written in the store.
         gives, takes: Results that each task gives, and takes.
-        filed: Whether the results lie in files.
     """
-
-    states: int = 0
-    passed: int = 0
-    taken: int = 0
-    stored: int = 0
-    gives: int = 1
-    takes: int = 0
-    filed: bool = False
-
-
-def _phase(name: str, tasks: int, items: int, flow: Flow, costs: Costs, cluster: Cluster) -> Phase:
-    """A phase of so many tasks over so many moves or keys."""
     share: Work = getattr(costs, name)
     seconds_per_item = share.listing * costs.listing + share.sorting * costs.sorting + share.each
-    filed = flow.filed and flow.gives + flow.takes > 1
-    stored = flow.stored + (flow.passed + flow.taken if filed else 0)
-    work = (
-        items * seconds_per_item
-        + flow.states * share.state
-        + stored * costs.stored
-        + flow.passed * (not filed) * costs.passed
-    )
-    work += tasks * (share.task + flow.takes * costs.fetch)
-    crossing = 0 if filed else round(flow.taken * (1 - 1 / cluster.nodes))
+    filed = in_files and gives + takes > 1
+    if filed:
+        stored += passed + taken
+    work = items * seconds_per_item + states * share.state + stored * costs.stored + passed * (not filed) * costs.passed
+    work += tasks * (share.task + takes * costs.fetch)
+    crossing = 0 if filed else round(taken * (1 - 1 / cluster.nodes))
     busy = work / tasks * -(-tasks // (cluster.nodes * cluster.cores))
     network = 8 * crossing / (cluster.nodes * cluster.network) if cluster.network else 0.0
     store = stored / cluster.storage if cluster.storage else 0.0
-    handles, places = tasks * flow.gives, 0
-    driver = tasks * (costs.task + flow.gives * costs.handle + flow.takes * costs.argument)
+    handles, places = tasks * gives, 0
+    driver = tasks * (costs.task + gives * costs.handle + takes * costs.argument)
     if filed:
-        handles, places = tasks * min(2, flow.gives), tasks * (flow.gives + flow.takes)
+        handles, places = tasks * min(2, gives), tasks * (gives + takes)
         driver = tasks * costs.task + handles * costs.handle + places * costs.slice
     wait = costs.phase
     # The driver does it itself: it is not worth the way
@@ -360,7 +363,7 @@ def _phase(name: str, tasks: int, items: int, flow: Flow, costs: Costs, cluster:
         network, driver, wait = 0.0, 0.0, costs.near
     times = {"cores": busy, "network": network, "store": store, "driver": driver}
     bound = max(times, key=times.__getitem__)
-    counts = flow.passed, crossing, stored, handles, tasks * flow.takes, places
+    counts = passed, crossing, stored, handles, tasks * takes, places
     return Phase(name, tasks, work, *counts, busy, network, store, driver, times[bound] + wait, bound)
 
 
@@ -434,7 +437,15 @@ def planned(
     """The plan of a solve whose tiers are known."""
     plans = predict(tiers, costs, cluster, kind)
     states = sum(tier.kept for tier in tiers)
-    book = _book_seconds(states, costs, cluster, kind)
+    # Workers sort some shards each and encode a range each, and the driver writes. In between the states lie in the
+    # book's order, with their merits, beside those that were solved
+    files, ranges = cluster.shards(states, ARRANGED), cluster.shards(states, BOUND)
+    in_order = (ORDERED + kind.merit_bytes) * states
+    moved = (KEY + kind.merit_bytes + kind.book_bytes) * states + 2 * in_order
+    links = [rate for rate in (cluster.nodes * cluster.network / 8, cluster.storage) if rate]
+    driver = (files + ranges) * costs.task + files * ranges * costs.slice + kind.book_bytes * states * costs.written
+    busy = states * costs.book / min(cluster.nodes * cluster.cores, ranges)
+    book = max(busy, driver, moved / min(links) if links else 0.0)
     seconds = costs.start + sum(tier.forward + tier.backward for tier in plans) + book
     return Plan(
         tuple(plans),
@@ -448,25 +459,8 @@ def planned(
             PROCESS + round((STATE_MEMORY * tier.reached + MOVE_MEMORY * tier.moves) / plan.shards)
             for tier, plan in zip(tiers, plans, strict=True)
         ),
-        max(round((KEY + kind.merit_bytes) * states + _in_order(states, kind)), *(tier.storage for tier in plans)),
+        max(round((KEY + kind.merit_bytes) * states + in_order), *(tier.storage for tier in plans)),
         sum(tier.shuffle for tier in plans),
         round(kind.book_bytes * states),
         cluster.price * cluster.nodes * seconds / 3600,
     )
-
-
-def _in_order(states: int, kind: Kind) -> float:
-    """Bytes of the store for states in the book's order, with their merits, beside those that were solved."""
-    return (ORDERED + kind.merit_bytes) * states
-
-
-def _book_seconds(states: int, costs: Costs, cluster: Cluster, kind: Kind) -> float:
-    """Return the time of the book: workers sort some shards each and encode a range each, and the driver writes."""
-    files, ranges = cluster.shards(states, ARRANGED), cluster.shards(states, BOUND)
-    between = _in_order(states, kind)
-    moved = (KEY + kind.merit_bytes + kind.book_bytes) * states + 2 * between
-    links = [rate for rate in (cluster.nodes * cluster.network / 8, cluster.storage) if rate]
-    tasks = (files + ranges) * costs.task + files * ranges * costs.slice
-    driver = tasks + kind.book_bytes * states * costs.written
-    workers = min(cluster.nodes * cluster.cores, ranges)
-    return max(states * costs.book / workers, driver, moved / min(links) if links else 0.0)
