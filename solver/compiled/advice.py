@@ -53,7 +53,17 @@ def reason(cls: type, report: str) -> str:
     # `compiled.checked` says itself what it refuses
     if refusals:
         return str(refusals[-1])
-    methods = _with_helpers(methods_of(cls))
+    # Methods, and the functions of their files that they name, directly or not
+    methods = dict[str, Any](methods_of(cls))
+    todo = list(methods.values())
+    while todo:
+        function = todo.pop()
+        for name in names_in(function.__code__):
+            helper = inner(function.__globals__.get(name))
+            code = getattr(helper, "__code__", None)
+            if code is not None and code.co_filename == function.__code__.co_filename and name not in methods:
+                methods[name] = helper
+                todo.append(helper)
     files = {os.path.basename(method.__code__.co_filename): method.__code__.co_filename for method in methods.values()}
     places = [(os.path.basename(match[1] or match[3]), match[2] or match[4]) for match in PLACES.finditer(report)]
     found = [(files[name], int(line)) for name, line in places if name in files]
@@ -71,20 +81,6 @@ def reason(cls: type, report: str) -> str:
     return _told(*last_remark, SLOWER)
 
 
-def _with_helpers(methods: dict[str, Any]) -> dict[str, Any]:
-    """Methods, and the functions of their files that they name, directly or not."""
-    helpers, todo = dict(methods), list(methods.values())
-    while todo:
-        function = todo.pop()
-        for name in names_in(function.__code__):
-            helper = inner(function.__globals__.get(name))
-            code = getattr(helper, "__code__", None)
-            if code is not None and code.co_filename == function.__code__.co_filename and name not in helpers:
-                helpers[name] = helper
-                todo.append(helper)
-    return helpers
-
-
 def _told(file: str, line: int, text: str) -> str:
     return f"{os.path.basename(file)} line {line}: {text}"
 
@@ -98,10 +94,14 @@ def _remarks(cls: type, name: str, method: Any) -> Iterator[tuple[str, int, str]
         return
     first_line, names = code.co_firstlineno - 1, Names(cls, method)
     names.scopes.append({*code.co_varnames} - {names.own})
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    takers = (*REDUCTIONS, "next", "list", "tuple", "sorted")
+    # Generator expressions that are rewritten as loops
+    folded = [argument for call in calls if getattr(call.func, "id", "") in takers for argument in call.args]
     for node in ast.walk(tree):
         line = first_line + getattr(node, "lineno", 1)
         for kind, text in NODES:
-            if isinstance(node, kind) and not (isinstance(node, ast.GeneratorExp) and _is_folded(tree, node)):
+            if isinstance(node, kind) and not (isinstance(node, ast.GeneratorExp) and node in folded):
                 yield code.co_filename, line, text
         if isinstance(node, ast.Call):
             called = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
@@ -112,26 +112,15 @@ def _remarks(cls: type, name: str, method: Any) -> Iterator[tuple[str, int, str]
         sides = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
         if any(isinstance(side, ast.List) and not side.elts for side in sides):
             yield code.co_filename, line, "a comparison with [] does not compile: write `not moves`"
-        yield from ((code.co_filename, line, text) for text in _data(names.meaning(node), node))
-
-
-def _data(value: Any, node: ast.AST) -> Iterator[str]:
-    """The fault of data that a node names."""
-    label = "" if value is MISSING else ast.unparse(node)
-    for kind, text in GLOBALS:
-        if isinstance(value, kind):
-            yield text.format(label)
-    if hasattr(value, "func") and hasattr(value, "keywords"):
-        yield f"{label} is a functools.partial, which does not compile: write a function"
-    elif getattr(inner(value), "__closure__", None) and hasattr(value, "__wrapped__"):
-        yield f"{label} is wrapped by a decorator, which does not compile: leave the decorator out"
-
-
-def _is_folded(tree: ast.AST, clauses: ast.GeneratorExp) -> bool:
-    """Whether a generator expression is one that is rewritten as a loop."""
-    return any(
-        isinstance(node, ast.Call)
-        and clauses in node.args
-        and getattr(node.func, "id", "") in (*REDUCTIONS, "next", "list", "tuple", "sorted")
-        for node in ast.walk(tree)
-    )
+        # Data that a node names
+        value = names.meaning(node)
+        label = "" if value is MISSING else ast.unparse(node)
+        for kind, text in GLOBALS:
+            if isinstance(value, kind):
+                yield code.co_filename, line, text.format(label)
+        if hasattr(value, "func") and hasattr(value, "keywords"):
+            text = f"{label} is a functools.partial, which does not compile: write a function"
+            yield code.co_filename, line, text
+        elif getattr(inner(value), "__closure__", None) and hasattr(value, "__wrapped__"):
+            text = f"{label} is wrapped by a decorator, which does not compile: leave the decorator out"
+            yield code.co_filename, line, text

@@ -95,18 +95,16 @@ class Twins:
         if rules.is_terminal(state):
             utility = rules.utility(state)
             return (utility > 0) - (utility < 0), abs(utility)
-        return [self._move(*edge) for edge in edges(rules, state)]
-
-    def _move(self, weight: int, group: int, state: int, action: int | None, child: int) -> tuple[Any, ...]:
-        """Key, tier, whether the same player moves again, the merit of a finished child, reward, weight."""
-        rules = self.rules
-        key = rules.canonical(child)
-        merit = compiled_edges.NOT_TERMINAL
-        if rules.is_terminal(child):
-            merit = rules.lifted(rules.end(child), state, action, child)
-        same = bool(rules.same_mover(state, action, child))
-        reward = 0 if rules.reward is None or action is None else rules.reward(state, action)
-        return key, self.own.tier(key), same, merit, reward, weight + (group << compiled_edges.GROUP_SHIFT)
+        moves = []
+        for weight, group, parent, action, child in edges(rules, state):
+            key, merit = rules.canonical(child), compiled_edges.NOT_TERMINAL
+            if rules.is_terminal(child):
+                merit = rules.lifted(rules.end(child), parent, action, child)
+            same = bool(rules.same_mover(parent, action, child))
+            reward = 0 if rules.reward is None or action is None else rules.reward(parent, action)
+            weight += group << compiled_edges.GROUP_SHIFT
+            moves.append((key, self.own.tier(key), same, merit, reward, weight))
+        return moves
 
     def compiled(self, state: int) -> Any:
         """The same from the kernels; the text of an exception if they raise one."""
@@ -145,7 +143,17 @@ class Twins:
         """One line about a state: the first rule whose answers differ, where the kernels of each take its states."""
         name, game = self.rules.name, self.rules.game
         kernels = bind(of_rules, game)
-        for rule, *arguments in () if self._more else self._questions(state):
+        # The questions that both kinds of rules answer: a method and its arguments
+        questions: list[tuple[Any, ...]] = [("is_terminal", state)]
+        if game.is_terminal(state):
+            questions.append(("utility", state))
+        else:
+            questions.append(("actions", state))
+            for action in game.actions(state):
+                child = game.result(state, action)
+                questions += [(rule, state, action) for rule in ("result", "again", "reward")]
+                questions += [(rule, child) for rule in ("canonical", "tier")]
+        for rule, *arguments in () if self._more else questions:
             method = own_method(game, rule)
             if method is None:
                 continue
@@ -159,19 +167,6 @@ class Twins:
                 call = f"{rule}({', '.join(map(str, arguments))})"
                 return f"{name}: {call} is {plain_answer} in Python; compiled, it {answer}"
         return f"{name}: state {state} leads to {_short(plain)} in Python and {_short(compiled)} compiled: {OTHERWISE}"
-
-    def _questions(self, state: int) -> Iterator[tuple[Any, ...]]:
-        """The questions about a state that both kinds of rules answer: a method and its arguments."""
-        game = self.rules.game
-        yield "is_terminal", state
-        if game.is_terminal(state):
-            yield "utility", state
-            return
-        yield "actions", state
-        for action in game.actions(state):
-            child = game.result(state, action)
-            yield from ((rule, state, action) for rule in ("result", "again", "reward"))
-            yield from ((rule, child) for rule in ("canonical", "tier"))
 
 
 def _short(what: Any) -> str:
@@ -199,69 +194,64 @@ def naming_states(moves: CompiledMoves, states: Callable[[], Words]) -> Iterator
         raise confirmed(rules.game, suspects, fault, known=False) from error
 
 
-class Solution:
-    """A solution to check, state by state.
-
-    `merit_of` returns the merit in units of a folded, unfinished state, or None if it was not reached.
-    """
-
-    def __init__(self, rules: Rules, merit_of: Callable[[int], int | None], units: Units) -> None:
-        self.rules, self.merit_of, self.units = rules, merit_of, units
-
-    def merit(self, state: int) -> int | None:
-        """The merit of a state that some move leads to, None if it was not reached."""
-        rules = self.rules
-        if rules.is_terminal(state):
-            return self.units.end(rules.utility(state), rules.plies_left(state))
-        return self.merit_of(rules.canonical(state))
-
-    def derived(self, state: int) -> int | str:
-        """The merit that the plain rules give an unfinished state by those of its children, or the fault."""
-        merit, unknown = derived(self.rules, state, self.merit, lifted=self.lifted, average=mean)
-        if unknown:
-            return f"its child {unknown[0]} was not reached"
-        return "it has no actions" if merit is None else merit
-
-    def lifted(self, merit: int, state: int, action: int | None, child: int) -> int:
-        """The merit that the child's gives the state by this action."""
-        gain = 0 if action is None else self.rules.gain(state, action)
-        return self.units.lift(merit, self.rules.same_mover(state, action, child), gain)
-
-
-def audit(solution: Solution, states: Sequence[int], *, seconds: float = AUDIT_SECONDS) -> int:
+def audit(
+    rules: Rules,
+    merit_of: Callable[[int], int | None],
+    units: Units,
+    states: Sequence[int],
+    *,
+    seconds: float = AUDIT_SECONDS,
+) -> int:
     """Hold the values of sampled states against the plain rules; of how many. Raises UncompiledRules.
 
     Where states are folded by symmetry the children that are not stored themselves are looked at as well: their
     values follow from their own children, if `canonical` keeps values. It ends after that many seconds, but not before
     LEAST_AUDITED states.
+
+    Args:
+        rules: The plain rules.
+        merit_of: The merit in units of a folded, unfinished state, or None if it was not reached.
+        units: The units of the merits.
+        states: The sample.
+        seconds: The time for it.
     """
-    rules = solution.rules
+
+    def merit_at(state: int) -> int | None:
+        if rules.is_terminal(state):
+            return units.end(rules.utility(state), rules.plies_left(state))
+        return merit_of(rules.canonical(state))
+
+    def lifted(merit: int, state: int, action: int | None, child: int) -> int:
+        gain = 0 if action is None else rules.gain(state, action)
+        return units.lift(merit, rules.same_mover(state, action, child), gain)
+
+    def check(state: int) -> None:
+        try:
+            merit = merit_at(state)
+            own_merit, unknown = derived(rules, state, merit_at, lifted=lifted, average=mean)
+        except SolverError:
+            raise
+        except Exception as error:
+            raise UncompiledRules(
+                f"{rules.name}: state {state}: the plain rules fail ({type(error).__name__}: {error}), the"
+                " compiled ones do not: mend the rules"
+            ) from error
+        if merit is None or own_merit is None or unknown or not units.agrees(merit, own_merit):
+            what = "it has no actions" if own_merit is None else f"its children give it {own_merit}"
+            what = f"its child {unknown[0]} was not reached" if unknown else what
+            raise UncompiledRules(
+                f"{rules.name}: state {state} was found worth {merit} by compiled rules, by the plain ones"
+                f" {what}: {OTHERWISE}" + (", or a canonical that changes values" if rules.folds else "")
+            )
+
     deadline = time.monotonic() + seconds
     for audited, state in enumerate(states):
         if audited >= LEAST_AUDITED and time.monotonic() > deadline:
             return audited
-        _audit(solution, state)
+        check(state)
         if rules.folds:
             children = (child for *_, child in edges(rules, state))
             twin = next((child for child in children if rules.canonical(child) != child), None)
             if twin is not None and not rules.is_terminal(twin):
-                _audit(solution, twin)
+                check(twin)
     return len(states)
-
-
-def _audit(solution: Solution, state: int) -> None:
-    try:
-        merit, derived = solution.merit(state), solution.derived(state)
-    except SolverError:
-        raise
-    except Exception as error:
-        raise UncompiledRules(
-            f"{solution.rules.name}: state {state}: the plain rules fail ({type(error).__name__}: {error}), the"
-            " compiled ones do not: mend the rules"
-        ) from error
-    if merit is None or isinstance(derived, str) or not solution.units.agrees(merit, derived):
-        what = derived if isinstance(derived, str) else f"its children give it {derived}"
-        raise UncompiledRules(
-            f"{solution.rules.name}: state {state} was found worth {merit} by compiled rules, by the plain ones"
-            f" {what}: {OTHERWISE}" + (", or a canonical that changes values" if solution.rules.folds else "")
-        )

@@ -25,7 +25,7 @@ import numba
 from numba.core import types as nb
 from numba.core.errors import NumbaError
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate
-from numba.extending import infer_getattr, lower_builtin, overload_method, register_jitable
+from numba.extending import infer_getattr, lower_builtin, register_jitable
 
 from solver.base.errors import GameError, ResourceError, SolverError, UncompiledRules
 from solver.base.extras import has_cache
@@ -34,7 +34,6 @@ from solver.compiled.advice import reason
 from solver.compiled.identity import HOME, constants_of, identity_of, is_checked
 from solver.compiled.inlining import CAN_CHECK, PART
 from solver.compiled.numbering import TWINS, compilable
-from solver.compiled.operators import bit_count, bit_length
 from solver.compiled.rewriting import Rewriter, methods_of
 from solver.compiled.states import more_of, width_of
 from solver.compiled.tracing import odd_in
@@ -302,13 +301,3 @@ def _call_of(method: types.FunctionType) -> Any:
         return function(builder, args)
 
     return Call
-
-
-@overload_method(nb.Integer, "bit_count", strict=False, jit_options=PART)
-def _bit_count(self: Any) -> Any:
-    return lambda self: bit_count(self)
-
-
-@overload_method(nb.Integer, "bit_length", strict=False, jit_options=PART)
-def _bit_length(self: Any) -> Any:
-    return lambda self: bit_length(self)

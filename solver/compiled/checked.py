@@ -73,27 +73,33 @@ class CheckedLower(Lower):
         if self.generator_info:
             self.builder.function.attributes.add("alwaysinline")
         self.trace = tracing.Trace(self, self.func_ir.func_id.func)
-        self._check_result()
-        new_flag = functools.partial(cgutils.alloca_once_value, self.builder, EXACT)
-        self._flags = {name: new_flag() for name in self.trace.lines}
-        self._unset = {name: new_flag() for name in self.trace.unset}
-
-    def _check_result(self) -> None:
-        """Refuse a method that gives a float in place of a whole number, or a list of numbers that kernels cut."""
         function = self.func_ir.func_id.func
         kind = self.gentype.yield_type if self.generator_info else self.fndesc.restype
-        if function.method not in tracing.WHOLE:
-            return
-        leaves = [*leaves_of(kind)]
+        leaves = [*leaves_of(kind)] if function.method in tracing.WHOLE else []
+        # Kernels would cut the numbers
         if function.method not in tracing.STATES and isinstance(kind, types.List) and any(map(is_large, leaves)):
             self._refuse(f"{function.method} gives a list of numbers beyond 63 bits: yield them", self.func_ir.loc)
         if any(isinstance(element, types.Float) for element in leaves):
             text = f"{function.method} gives a float, maybe only in some states: it must give an int"
             self._refuse(text, self.func_ir.loc)
+        new_flag = functools.partial(cgutils.alloca_once_value, self.builder, EXACT)
+        self._flags = {name: new_flag() for name in self.trace.lines}
+        self._unset = {name: new_flag() for name in self.trace.unset}
 
     def lower_inst(self, inst: Any) -> None:
-        self._check_used(inst)
         is_copy = isinstance(inst, ir.Assign) and isinstance(inst.value, ir.Var)
+        for name in self.trace.used(inst):
+            if not is_copy:
+                self._raise_if(self._unset_flag(name), f"{name.partition('.')[0]} has no value", RuntimeError)
+            if name in self._flags and not self.trace.passes_on(inst, name) and not self.trace.drops(inst, name):
+                # Name the operations that made the number too large
+                signs = [
+                    sign if line == self.loc.line else f"{sign} in line {line}"
+                    for line, sign in sorted(self.trace.lines[name])
+                ]
+                is_wide = any(isinstance(self.typeof(name), Wide) for name in self.trace.lines)
+                bits = "the bits of a state" if is_wide else "64 bits"
+                self._raise_if(self._flag(name), f"{' or '.join(signs)} gives a number beyond {bits}")
         self._lost = self._flag(inst.value.name) if is_copy else EXACT
         # While it is set casts are checked (`wide.raise_if_checked`)
         self.context.checked_place = self._place()
@@ -104,29 +110,12 @@ class CheckedLower(Lower):
         if not isinstance(inst, ir.Assign):
             return
         target, kind = inst.target.name, self.typeof(inst.target.name)
-        self._check_type(kind, inst.value)
-        if target in self._flags:
-            self.builder.store(self._lost, self._flags[target])
-        if target in self._unset:
-            is_unset = self._unset_flag(inst.value.name) if is_copy else BIT(tracing.has_no_value(inst.value))
-            self.builder.store(is_unset, self._unset[target])
-
-    def _check_used(self, inst: Any) -> None:
-        """Test the variables that an instruction reads."""
-        is_copy = isinstance(inst, ir.Assign) and isinstance(inst.value, ir.Var)
-        for name in self.trace.used(inst):
-            if not is_copy:
-                self._raise_if(self._unset_flag(name), f"{name.partition('.')[0]} has no value", RuntimeError)
-            if name in self._flags and not self.trace.passes_on(inst, name) and not self.trace.drops(inst, name):
-                self._raise_if(self._flag(name), self._lost_text(self.trace.lines[name]))
-
-    def _check_type(self, kind: Any, value: Any) -> None:
-        """Refuse a value whose numbers are not Python's."""
-        odd = tracing.odd_in(value.value) if isinstance(value, (ir.Const, ir.Global, ir.FreeVar)) else None
+        is_fixed = isinstance(inst.value, (ir.Const, ir.Global, ir.FreeVar))
+        number = inst.value.value if is_fixed else None
+        odd = tracing.odd_in(number) if is_fixed else None
         if odd is not None:
             self._refuse(f"{type(odd).__name__} has operators of its own: write plain ints, floats and tuples")
         if tracing.is_foreign(kind):
-            number = value.value if isinstance(value, (ir.Const, ir.Global, ir.FreeVar)) else None
             if isinstance(number, int):
                 self._refuse(f"{number} has more than 63 bits: declare `bits`, or stay below 2**63")
             if isinstance(kind, types.IntEnumMember):
@@ -135,6 +124,11 @@ class CheckedLower(Lower):
             self._refuse(f"{kind} does not compute like Python's int: make arrays np.int64, or use tuples")
         if isinstance(kind, types.Dispatcher):
             self._refuse("a function inside a function is not checked: write a method or a loop")
+        if target in self._flags:
+            self.builder.store(self._lost, self._flags[target])
+        if target in self._unset:
+            is_unset = self._unset_flag(inst.value.name) if is_copy else BIT(tracing.has_no_value(inst.value))
+            self.builder.store(is_unset, self._unset[target])
 
     def _flag(self, name: str) -> Any:
         return self.builder.load(self._flags[name]) if name in self._flags else EXACT
@@ -154,13 +148,6 @@ class CheckedLower(Lower):
 
     def _place(self) -> str:
         return place_of(self.loc.filename, self.loc.line)
-
-    def _lost_text(self, lines: Iterable[tuple[int, str]]) -> str:
-        """Name the operations that made a number too large: "<< gives a number beyond 64 bits", and so on."""
-        is_wide = any(isinstance(self.typeof(name), Wide) for name in self.trace.lines)
-        bits = "the bits of a state" if is_wide else "64 bits"
-        signs = [sign if line == self.loc.line else f"{sign} in line {line}" for line, sign in sorted(lines)]
-        return f"{' or '.join(signs)} gives a number beyond {bits}"
 
     def _check_exact_floats(self, names: Iterable[str]) -> None:
         """Test that floats can hold the integers among some variables."""
@@ -284,10 +271,26 @@ class CheckedLower(Lower):
         builder, (left, right) = self.builder, words
         lost = [flag for flag in flags if flag is not EXACT]
         self._lost = functools.reduce(builder.or_, lost) if lost else EXACT
+        kind = left.type
         if op is operator.lshift:
-            return self._left_shift(left, right)
+            self._check_distance(right, "<<")
+            near = builder.icmp_unsigned("<", right, right.type(kind.width))
+            steps = builder.select(near, right, right.type(0))
+            steps = builder.zext(steps, kind) if kind.width > 64 else steps
+            shifted = builder.select(near, builder.shl(left, steps), kind(0))
+            back = builder.ashr(shifted, steps)
+            self._lost = builder.or_(self._lost, builder.icmp_signed("!=", back, left))
+            return shifted
         if op in OVERFLOWING:
-            result, overflows = self._overflowing(op, left, right)
+            # LLVM would call a function that no library has
+            if op is operator.mul and kind.width > 64:
+                double = llvm.IntType(2 * kind.width)
+                product = builder.mul(builder.sext(left, double), builder.sext(right, double))
+                result = builder.trunc(product, kind)
+                overflows = builder.icmp_signed("!=", builder.sext(result, double), product)
+            else:
+                pair = getattr(builder, f"{OVERFLOWING[op]}_with_overflow")(left, right)
+                result, overflows = builder.extract_value(pair, 0), builder.extract_value(pair, 1)
             self._lost = builder.or_(self._lost, overflows)
             return result
         if op is operator.and_ and lost:
@@ -298,29 +301,6 @@ class CheckedLower(Lower):
             ]
             self._lost = builder.and_(self._lost, builder.and_(*opens))
         return getattr(builder, tracing.BITWISE[op])(left, right)
-
-    def _overflowing(self, op: Any, left: Any, right: Any) -> tuple[Any, Any]:
-        """The lowest bits of a sum, difference or product, and whether it has more."""
-        builder, kind = self.builder, left.type
-        # LLVM would call a function that no library has
-        if op is operator.mul and kind.width > 64:
-            double = llvm.IntType(2 * kind.width)
-            product = builder.mul(builder.sext(left, double), builder.sext(right, double))
-            result = builder.trunc(product, kind)
-            return result, builder.icmp_signed("!=", builder.sext(result, double), product)
-        pair = getattr(builder, f"{OVERFLOWING[op]}_with_overflow")(left, right)
-        return builder.extract_value(pair, 0), builder.extract_value(pair, 1)
-
-    def _left_shift(self, number: Any, distance: Any) -> Any:
-        builder, width = self.builder, number.type.width
-        self._check_distance(distance, "<<")
-        near = builder.icmp_unsigned("<", distance, distance.type(width))
-        steps = builder.select(near, distance, distance.type(0))
-        steps = builder.zext(steps, number.type) if width > 64 else steps
-        shifted = builder.select(near, builder.shl(number, steps), number.type(0))
-        back = builder.ashr(shifted, steps)
-        self._lost = builder.or_(self._lost, builder.icmp_signed("!=", back, number))
-        return shifted
 
     def _power(self, words: Any) -> Any:
         """`base ** exponent`; raises beyond 64 bits and for exponents below 0."""
@@ -375,7 +355,16 @@ class CheckedLower(Lower):
             words = [self._word(name) for name in names]
             if called is pow and len(words) == 2:
                 return self._power(words)
-            self._check_int_call(called, words)
+            if called is abs:
+                self._raise_if(self._equals(words[0], INT64_MIN), "abs gives a number beyond 64 bits")
+            if called is divmod:
+                self._check_division(words[0], words[1], "divmod")
+            if called is range and len(words) > 1:
+                pair = self.builder.ssub_with_overflow(words[1], words[0])
+                self._raise_if(self.builder.extract_value(pair, 1), "a range wider than 2**63")
+                if len(words) > 2:
+                    # Numba divides the one by the other to count the numbers
+                    self._check_division(self.builder.extract_value(pair, 0), words[2], "range")
         elif called is abs and isinstance(self.typeof(names[0]), Wide):
             number = self.loadvar(names[0])
             least = self._equals(number, -(1 << number.type.width - 1))
@@ -386,19 +375,6 @@ class CheckedLower(Lower):
             beyond = self.builder.icmp_signed(">", self._word(names[1]), llvm.IntType(64)(MOST_STARTING))
             self._raise_if(beyond, "enumerate counts beyond 64 bits")
         return super().lower_call(resty, expr)
-
-    def _check_int_call(self, called: Any, words: list[Any]) -> None:
-        """Test the arguments of a builtin that takes integers."""
-        if called is abs:
-            self._raise_if(self._equals(words[0], INT64_MIN), "abs gives a number beyond 64 bits")
-        if called is divmod:
-            self._check_division(words[0], words[1], "divmod")
-        if called is range and len(words) > 1:
-            pair = self.builder.ssub_with_overflow(words[1], words[0])
-            self._raise_if(self.builder.extract_value(pair, 1), "a range wider than 2**63")
-            if len(words) > 2:
-                # Numba divides the one by the other to count the numbers
-                self._check_division(self.builder.extract_value(pair, 0), words[2], "range")
 
     def _check_float_call(self, called: Any, names: list[str]) -> None:
         """Test the arguments of a builtin that takes floats."""

@@ -94,9 +94,7 @@ def _shift(fit: Any) -> Any:
 
 
 def _emit_masked(builder: Any, sig: Any, args: Any) -> Any:
-    size = WORD if sig.return_type == nb.int64 else sig.return_type.width
-    if isinstance(sig.return_type, Unsigned):
-        size = sig.return_type.size
+    size = WORD if sig.return_type == nb.int64 else sig.return_type.size
     kinds = zip(args, sig.args, strict=True)
     return builder.and_(*[sized(builder, arg, size, isinstance(kind, nb.Integer)) for arg, kind in kinds])
 
@@ -203,23 +201,6 @@ def _compared(sign: str) -> Any:
     return emit
 
 
-def _teach_operators() -> None:
-    for name, emit in {**BINARY, **DIVISIONS}.items():
-        fit = _common if name in ("or_", "xor") else _widest
-        for one in _operators(name):
-            _teach(one, _both(None, fit), emit, *[(kind, kind) for kind in (Wide, Unsigned)])
-    pairs = itertools.product((Wide, Unsigned, nb.Integer, nb.Boolean), repeat=2)
-    masks = [kinds for kinds in pairs if Wide in kinds or Unsigned in kinds]
-    for one in _operators("and_"):
-        _teach(one, _masked, _emit_masked, *masks)
-    for one in _operators("lshift"):
-        _teach(one, _shift(_widest), emit_left, (Wide, nb.Integer))
-    for one in _operators("rshift"):
-        _teach(one, _shift(_common), _emit_right, (Wide, nb.Integer), (Unsigned, nb.Integer))
-    for name, sign in COMPARISONS.items():
-        _teach(getattr(operator, name), _both(nb.boolean, _common), _compared(sign), (Wide, Wide), (Unsigned, Unsigned))
-
-
 def _alone(kind: Any, fit: Any = _common) -> Any:
     """The typing of a function of one large number, computed in a type that `fit` finds."""
 
@@ -228,23 +209,6 @@ def _alone(kind: Any, fit: Any = _common) -> Any:
         return None if wide is None else signature(kind or wide, wide)
 
     return typing
-
-
-def _teach_functions() -> None:
-    either = (Wide,), (Unsigned,)
-    _teach(bool, _alone(nb.boolean), lambda builder, sig, args: _is_zero(builder, "!=", args[0]), *either)
-    _teach(operator.not_, _alone(nb.boolean), lambda builder, sig, args: _is_zero(builder, "==", args[0]), *either)
-    _teach(operator.invert, _alone(None, _widest), lambda builder, sig, args: builder.not_(args[0]), (Wide,))
-    _teach(operator.neg, _alone(None, _widest), lambda builder, sig, args: builder.neg(args[0]), (Wide,))
-    for name in (operator.pos, int):
-        _teach(name, _alone(None), lambda builder, sig, args: args[0], *either)
-    _teach(abs, _alone(None, _widest), lambda builder, sig, args: absolute(builder, args[0]), (Wide,))
-    for name, sign in ((min, "<"), (max, ">")):
-        _teach(name, _of_many, _extreme(sign), (nb.VarArg(Wide),), (nb.VarArg(Unsigned),))
-    for name in (operator.truediv, operator.itruediv):
-        _teach(name, _fraction, None)
-    _teach(range, _ends, None)
-    _teach(operator.getitem, _indexed, None)
 
 
 def _is_zero(builder: Any, sign: str, number: Any) -> Any:
@@ -286,8 +250,38 @@ def _indexed(context: Any, args: Any) -> Any:
     return context.resolve_function_type(operator.getitem, (args[0], nb.int64), {})
 
 
-_teach_operators()
-_teach_functions()
+def _teach_all() -> None:
+    for name, emit in {**BINARY, **DIVISIONS}.items():
+        fit = _common if name in ("or_", "xor") else _widest
+        for one in _operators(name):
+            _teach(one, _both(None, fit), emit, *[(kind, kind) for kind in (Wide, Unsigned)])
+    pairs = itertools.product((Wide, Unsigned, nb.Integer, nb.Boolean), repeat=2)
+    masks = [kinds for kinds in pairs if Wide in kinds or Unsigned in kinds]
+    for one in _operators("and_"):
+        _teach(one, _masked, _emit_masked, *masks)
+    for one in _operators("lshift"):
+        _teach(one, _shift(_widest), emit_left, (Wide, nb.Integer))
+    for one in _operators("rshift"):
+        _teach(one, _shift(_common), _emit_right, (Wide, nb.Integer), (Unsigned, nb.Integer))
+    for name, sign in COMPARISONS.items():
+        _teach(getattr(operator, name), _both(nb.boolean, _common), _compared(sign), (Wide, Wide), (Unsigned, Unsigned))
+    either = (Wide,), (Unsigned,)
+    _teach(bool, _alone(nb.boolean), lambda builder, sig, args: _is_zero(builder, "!=", args[0]), *either)
+    _teach(operator.not_, _alone(nb.boolean), lambda builder, sig, args: _is_zero(builder, "==", args[0]), *either)
+    _teach(operator.invert, _alone(None, _widest), lambda builder, sig, args: builder.not_(args[0]), (Wide,))
+    _teach(operator.neg, _alone(None, _widest), lambda builder, sig, args: builder.neg(args[0]), (Wide,))
+    for name in (operator.pos, int):
+        _teach(name, _alone(None), lambda builder, sig, args: args[0], *either)
+    _teach(abs, _alone(None, _widest), lambda builder, sig, args: absolute(builder, args[0]), (Wide,))
+    for name, sign in ((min, "<"), (max, ">")):
+        _teach(name, _of_many, _extreme(sign), (nb.VarArg(Wide),), (nb.VarArg(Unsigned),))
+    for name in (operator.truediv, operator.itruediv):
+        _teach(name, _fraction, None)
+    _teach(range, _ends, None)
+    _teach(operator.getitem, _indexed, None)
+
+
+_teach_all()
 
 
 def _known(function: Any) -> Any:
@@ -325,6 +319,12 @@ bit_length: Any = _counting(
 )
 
 
+@overload_method(nb.Integer, "bit_count", strict=False, jit_options=PART)
+def _bit_count(self: Any) -> Any:
+    return lambda self: bit_count(self)
+
+
+@overload_method(nb.Integer, "bit_length", strict=False, jit_options=PART)
 @overload_method(Unsigned, "bit_length", strict=False, jit_options=PART)
 @overload_method(Wide, "bit_length", strict=False, jit_options=PART)
 def _bit_length(self: Any) -> Any:

@@ -186,7 +186,10 @@ class Rewriter:
         return self._done[function]
 
     def _rewrite(self, function: types.FunctionType, method: str) -> types.FunctionType:
-        scope = self._substitutes(function)
+        # Globals and cells that must be replaced in a copy
+        known, names = known_to(function), (*names_in(function.__code__), *cells_of(function))
+        substitutes = {name: self.substitute(known[name]) for name in names if name in known}
+        scope = {name: value for name, value in substitutes.items() if value is not known[name]}
         rewrite, tree = self._parsed(function, method)
         if rewrite is None or not (rewrite.changed or (scope and function.__code__.co_freevars)):
             if not self.is_checked and (not scope or function.__code__.co_freevars):
@@ -224,8 +227,14 @@ class Rewriter:
 
         Returns None if there is nothing to rewrite, or if the function has no source.
         """
-        if self.width is None and self._is_plain(function.__code__):
-            return None, None
+        code = function.__code__
+        # To parse takes a millisecond: often the code tells that there is nothing to rewrite
+        if self.width is None and not code.co_freevars and not STRANGE & {*code.co_code[::2]}:
+            known = PLAIN.union(getattr(self.cls, "_fields", ()))
+            items = [inspect.getattr_static(self.cls, name, None) for name in code.co_names if name not in known]
+            within = any(isinstance(constant, types.CodeType) for constant in code.co_consts)
+            if not within and all(isinstance(item, types.FunctionType) for item in items):
+                return None, None
         try:
             (tree,) = ast.parse(source_of(function)).body
         except (GameError, SyntaxError, ValueError):
@@ -240,22 +249,6 @@ class Rewriter:
         if HAS_HANDLERS:
             rewrite.loop_over_conditions(tree)
         return rewrite, tree
-
-    def _is_plain(self, code: types.CodeType) -> bool:
-        """Whether there is nothing to rewrite, as far as code tells that: to parse takes a millisecond."""
-        if code.co_freevars or STRANGE & {*code.co_code[::2]}:
-            return False
-        known = PLAIN.union(getattr(self.cls, "_fields", ()))
-        items = [inspect.getattr_static(self.cls, name, None) for name in code.co_names if name not in known]
-        within = any(isinstance(constant, types.CodeType) for constant in code.co_consts)
-        return not within and all(isinstance(function, types.FunctionType) for function in items)
-
-    def _substitutes(self, function: types.FunctionType) -> dict[str, Any]:
-        """Return the globals and cells of a function that must be replaced in its copy, with their substitutes."""
-        known = known_to(function)
-        named = {name: known[name] for name in (*names_in(function.__code__), *cells_of(function)) if name in known}
-        substitutes = {name: self.substitute(value) for name, value in named.items()}
-        return {name: value for name, value in substitutes.items() if value is not named[name]}
 
     def substitute(self, value: Any) -> Any:
         """A function that compiles, or data as a constant that does; the item itself where it does as it is."""
@@ -324,12 +317,15 @@ class _Rewrite(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> Any:
         self.generic_visit(node)
-        bits = _counted_bits(node)
-        if bits is not None:
-            self.changed = True
-            # `bin` takes NumPy's numbers as well, whose own method is refused
-            number = ast.Call(ast.Name("int", ast.Load()), [bits], [])
-            return ast.copy_location(ast.Call(ast.Attribute(number, "bit_count", ast.Load()), [], []), node)
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Call(func=ast.Name(id="bin"), args=[bits]), attr="count"),
+                args=[ast.Constant(value="1")],
+            ):
+                self.changed = True
+                # `bin` takes NumPy's numbers as well, whose own method is refused
+                number = ast.Call(ast.Name("int", ast.Load()), [bits], [])
+                return ast.copy_location(ast.Call(ast.Attribute(number, "bit_count", ast.Load()), [], []), node)
         called = node.func.id if isinstance(node.func, ast.Name) else ""
         if called in self.locals or called in self.function.__globals__:
             return node
@@ -415,17 +411,6 @@ def _negated(node: ast.expr) -> ast.expr:
     """`not` of a possible list, whose truth Numba only knows where it branches."""
     negation = ast.IfExp(node, ast.Constant(False), ast.Constant(True))
     return ast.copy_location(negation, node)
-
-
-def _counted_bits(node: ast.Call) -> ast.expr | None:
-    """The number in `bin(number).count("1")`."""
-    match node:
-        case ast.Call(
-            func=ast.Attribute(value=ast.Call(func=ast.Name(id="bin"), args=[number]), attr="count"),
-            args=[ast.Constant(value="1")],
-        ):
-            return number
-    return None
 
 
 def frozen(value: Any) -> Any:

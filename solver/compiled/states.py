@@ -88,13 +88,13 @@ def places(column: int, extra_words: tuple[int, ...]) -> list[int]:
     return [column, *range(first, first + beyond(extra_words))]
 
 
-def write_state(rows: Words, at: int, column: int, state: int, extra_words: tuple[int, ...]) -> None:
-    """Put a state into a row; for Python."""
+def write_state(rows: Words, column: int, state: int, extra_words: tuple[int, ...]) -> None:
+    """Put a state into the first row; for Python."""
     if extra_words:
-        rows[at, places(column, extra_words)] = packed([state], extra_words)
+        rows[0, places(column, extra_words)] = packed([state], extra_words)
     else:
         # A search begins with it: half of what the easiest ones took was an array of one
-        rows[at, column] = state
+        rows[0, column] = state
 
 
 def read_state(rows: Words, at: int, column: int, extra_words: tuple[int, ...]) -> int:

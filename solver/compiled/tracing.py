@@ -148,22 +148,27 @@ class Trace:
         size = -1
         while size < (size := len(self.unset) + len(self.numpys) + sum(map(len, self.lines.values()))):
             for assign in assigns:
-                self._follow(assign, reads_numpy)
-        self.floats: set[str] = self._floats(assigns)
-
-    def _follow(self, assign: Any, reads_numpy: bool) -> None:
-        """Note the effect of one assignment on its variable."""
-        target, value, used = assign.target.name, assign.value, self.used(assign)
-        if has_no_value(value) or (isinstance(value, ir.Var) and value.name in self.unset):
-            self.unset.add(target)
-        lines = set(self._made_here(assign))
-        for name in used:
-            if self.passes_on(assign, name):
-                lines |= self.lines.get(name, set())
-        if lines:
-            self.lines[target] = lines | self.lines.get(target, set())
-        if reads_numpy and self._may_be_numpys(value, used):
-            self.numpys.add(target)
+                target, value, used = assign.target.name, assign.value, self.used(assign)
+                if has_no_value(value) or (isinstance(value, ir.Var) and value.name in self.unset):
+                    self.unset.add(target)
+                # An operator on integers may lose bits
+                sign = "<<" if self.is_shift(value) else SIGNS.get(operator_of(value))
+                kinds = [self.typeof(name) for name in used]
+                are_numbers = self.is_shift(value) or all(is_int(kind) or is_large(kind) for kind in kinds)
+                lines = {(assign.loc.line, sign)} if sign and are_numbers and has_flag(self.typeof(target)) else set()
+                for name in used:
+                    if self.passes_on(assign, name):
+                        lines |= self.lines.get(name, set())
+                if lines:
+                    self.lines[target] = lines | self.lines.get(target, set())
+                if reads_numpy and self._may_be_numpys(value, used):
+                    self.numpys.add(target)
+        # Variables of which each value is a float in Python, too
+        names = {assign.target.name for assign in assigns}
+        self.floats = {name for name in names if isinstance(self.typeof(name), types.Float)}
+        size = -1
+        while size != (size := len(self.floats)):
+            self.floats -= {assign.target.name for assign in assigns if not self._makes_float(assign.value)}
 
     def _may_be_numpys(self, value: Any, used: list[str]) -> bool:
         """Whether a value may be a number of NumPy in Python; a helper takes and gives them, too."""
@@ -179,35 +184,17 @@ class Trace:
             return isinstance(value.value, np.generic)
         return any(name in self.numpys or isinstance(self.typeof(name), types.Array) for name in used)
 
-    def _floats(self, assigns: list[Any]) -> set[str]:
-        """The variables of which each value is a float in Python, too."""
-        names = {assign.target.name for assign in assigns}
-        floats = {name for name in names if isinstance(self.typeof(name), types.Float)}
-        size = -1
-        while size != (size := len(floats)):
-            floats -= {assign.target.name for assign in assigns if not self._makes_float(assign.value, floats)}
-        return floats
-
-    def _makes_float(self, value: Any, floats: set[str]) -> bool:
-        """Whether Python's value is a float, if those of some variables are."""
+    def _makes_float(self, value: Any) -> bool:
+        """Whether Python's value is a float, if those of `floats` are."""
         if isinstance(value, (ir.Const, ir.Global, ir.FreeVar)):
             return isinstance(value.value, float)
         if isinstance(value, ir.Var):
-            return value.name in floats
+            return value.name in self.floats
         op = operator_of(value)
         is_arithmetic = op is not None or (isinstance(value, ir.Expr) and value.op == "cast")
-        if is_arithmetic and any(var.name in floats for var in value.list_vars()):
+        if is_arithmetic and any(var.name in self.floats for var in value.list_vars()):
             return True
         return op is operator.truediv or (is_call(value) and self.called(value) is float)
-
-    def _made_here(self, assign: Any) -> Iterator[tuple[int, str]]:
-        """The line and the sign of an operator on integers that may lose bits."""
-        value = assign.value
-        sign = "<<" if self.is_shift(value) else SIGNS.get(operator_of(value))
-        kinds = [self.typeof(name) for name in self.used(assign)]
-        are_numbers = self.is_shift(value) or all(is_int(kind) or is_large(kind) for kind in kinds)
-        if sign and are_numbers and has_flag(self.typeof(assign.target.name)):
-            yield assign.loc.line, sign
 
     def is_shift(self, value: Any) -> bool:
         """Whether this is the call that stands for `<<` where states are wide."""

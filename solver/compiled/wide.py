@@ -31,7 +31,7 @@ class Wide(nb.Type):
     """A signed integer of so many bits, a multiple of 64."""
 
     def __init__(self, width: int) -> None:
-        self.width = width
+        self.width = self.size = width
         super().__init__(name=f"wide{width}")
 
     def can_convert_from(self, typingctx: Any, other: Any) -> Any:
@@ -71,13 +71,8 @@ def is_count(kind: Any) -> bool:
 
 
 @register_model(Wide)
-class _WideModel(models.PrimitiveModel):
-    def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, ir.IntType(kind.width))
-
-
 @register_model(Unsigned)
-class _UnsignedModel(models.PrimitiveModel):
+class _Model(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Any) -> None:
         super().__init__(manager, kind, ir.IntType(kind.size))
 

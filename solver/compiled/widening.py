@@ -45,10 +45,16 @@ class Known(ast.NodeTransformer):
         self.game = game
         self.names = names
         self.numbers: dict[str, int] = {name: value for name, value in scope.items() if type(value) is int}
-        for name, node in _assigned_once(tree):
-            number = self.number(node)
-            if number is not None:
-                self.numbers[name] = number
+        # Variables that the function gives a value once
+        parameters = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+        names_in_tree = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
+        stored = collections.Counter(node.id for node in names_in_tree if not isinstance(node.ctx, ast.Load))
+        for node in ast.walk(tree):
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value) if stored[name] == 1:
+                    number = None if name in parameters else self.number(value)
+                    if number is not None:
+                        self.numbers[name] = number
 
     def visit(self, node: ast.AST) -> Any:
         number = self.number(node) if isinstance(node, ast.expr) and not isinstance(node, ast.Constant) else None
@@ -78,35 +84,20 @@ class Known(ast.NodeTransformer):
                 is_long = isinstance(op, (ast.LShift, ast.Pow)) and right is not None and right > MAX_CONSTANT_BITS
                 return None if left is None or is_long else OPERATORS[type(op)](left, right)
             case ast.Call(func=called, keywords=[]):
-                return self._result(called, [self.number(argument) for argument in node.args])
+                # Of `max`, `min`, a property or a method of the game that does not yield
+                arguments, function = [self.number(argument) for argument in node.args], self.names.meaning(called)
+                if None in arguments:
+                    return None
+                if function in (max, min):
+                    return function(arguments)
+                if not isinstance(called, ast.Attribute) or not self.names.is_game(called.value):
+                    return None
+                if isinstance(function, (property, functools.cached_property)):
+                    return getattr(self.game, called.attr)
+                method = inner(function)
+                is_plain = isinstance(method, types.FunctionType) and not inspect.isgeneratorfunction(method)
+                return getattr(self.game, called.attr)(*arguments) if is_plain else None
         return None
-
-    def _result(self, called: ast.expr, arguments: list[int | None]) -> Any:
-        """What a call returns: of `max`, `min`, a property or a method of the game, of which none yields."""
-        function = self.names.meaning(called)
-        if None in arguments:
-            return None
-        if function in (max, min):
-            return function(arguments)
-        if not isinstance(called, ast.Attribute) or not self.names.is_game(called.value):
-            return None
-        if isinstance(function, (property, functools.cached_property)):
-            return getattr(self.game, called.attr)
-        method = inner(function)
-        is_plain = isinstance(method, types.FunctionType) and not inspect.isgeneratorfunction(method)
-        return getattr(self.game, called.attr)(*arguments) if is_plain else None
-
-
-def _assigned_once(tree: ast.AST) -> Iterator[tuple[str, ast.expr]]:
-    """Variables that a function gives a value once, and the expressions of those values."""
-    parameters = {argument.arg for argument in ast.walk(tree) if isinstance(argument, ast.arg)}
-    stored = collections.Counter(
-        node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
-    )
-    for node in ast.walk(tree):
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if stored[name] == 1 and name not in parameters:
-                yield name, value
 
 
 NUMBERS = WHOLE - STATES - {"endless", "chance", "vanishing"} | {"evaluate", "features"}

@@ -8,7 +8,6 @@ beside the book until the book is complete.
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 import shutil
 import tempfile
@@ -424,7 +423,13 @@ def _temporary(job: Job, outcome: Outcome) -> Book:
         folder = Path(tempfile.mkdtemp(prefix="solver-"))
     except OSError as error:
         raise ResourceError(f"no temporary file can be made ({error.strerror}): name a path for the book") from None
-    remove = functools.partial(_remove, folder, os.getpid())
+    owner = os.getpid()
+
+    def remove() -> None:
+        # Not from a fork of the process that it belongs to
+        if os.getpid() == owner:
+            shutil.rmtree(folder, ignore_errors=True)
+
     try:
         _write(folder / "book.lmdb", job, outcome)
         book = Book(folder / "book.lmdb", job.rules.game)
@@ -433,9 +438,3 @@ def _temporary(job: Job, outcome: Outcome) -> Book:
         raise
     book.when_closed(remove)
     return book
-
-
-def _remove(folder: Path, owner: int) -> None:
-    """Remove a temporary book, but not from a fork of the process that it belongs to."""
-    if os.getpid() == owner:
-        shutil.rmtree(folder, ignore_errors=True)

@@ -66,15 +66,17 @@ class Racer(abc.ABC):
         self.score: int | None = None
         self.turns, self.has_begun = 0, False
 
+    @abc.abstractmethod
     def begin(self, state: int) -> None:
-        """Set out to search an unfinished state, unless that was done before. Compiles, and takes memory."""
-        if not self.has_begun:
-            self._begin(state)
-            self.has_begun = True
+        """Set out to search an unfinished state. Compiles, and takes memory."""
+
+    @abc.abstractmethod
+    def advance(self) -> int | None:
+        """Search on for the nodes of a turn; the score if it is known by then."""
 
     def take_turn(self) -> None:
         """Search on for the nodes of a turn: in the end `score` is known, or `turns` is one more."""
-        self.score = self._advance()
+        self.score = self.advance()
         if self.score is None:
             self.turns += 1
 
@@ -83,21 +85,14 @@ class Racer(abc.ABC):
         """Whether a state is worth at least a bound, 0 or 1. Raises BudgetExceeded after so many seconds."""
 
     @property
-    @abc.abstractmethod
     def nodes(self) -> int:
         """The nodes searched so far. Ask once it has begun."""
+        return int(self.engine.all_nodes)
 
     @property
     @abc.abstractmethod
     def progress(self) -> str:
         """How far it is, in words. Ask once it has begun."""
-
-    @abc.abstractmethod
-    def _begin(self, state: int) -> None: ...
-
-    @abc.abstractmethod
-    def _advance(self) -> int | None:
-        """Search on for the nodes of a turn; the score if it is known by then."""
 
 
 class AlphaBeta(Racer):
@@ -117,17 +112,14 @@ class AlphaBeta(Racer):
         return bool(self.engine.value(state, seconds=seconds).score >= bound)
 
     @property
-    def nodes(self) -> int:
-        return self.engine.all_nodes
-
-    @property
     def progress(self) -> str:
         return f"{self.nodes:,} nodes of alpha-beta"
 
-    def _begin(self, state: int) -> None:
+    def begin(self, state: int) -> None:
         self.engine.begin(state, -1, 1)
+        self.has_begun = True
 
-    def _advance(self) -> int | None:
+    def advance(self) -> int | None:
         searcher, stop = self.engine, self.engine.all_nodes + ALPHABETA_TURN
         try:
             while searcher.all_nodes < stop:
@@ -161,21 +153,18 @@ class ProofNumbers(Racer):
         return self.engine.is_worth(state, bound, watch)
 
     @property
-    def nodes(self) -> int:
-        return self.engine.nodes
-
-    @property
     def progress(self) -> str:
         proof, refutation = self.engine.root_numbers
         question = ("at least a draw", "a win")[self.engine.bound]
         numbers = f"{question}: proof number {proof:,}, disproof number {refutation:,}"
         return f"{self.nodes:,} nodes of proof-number search ({numbers})"
 
-    def _begin(self, state: int) -> None:
+    def begin(self, state: int) -> None:
         self._state = state
         self.engine.begin(state, 1)
+        self.has_begun = True
 
-    def _advance(self) -> int | None:
+    def advance(self) -> int | None:
         is_worth = self.engine.advance(PROOF_NUMBER_TURN)
         if is_worth is None:
             return None
@@ -243,11 +232,16 @@ class Follower:
                 self._score(key)
             return
         score, children = self._score(state), list(self._children(state))
-        if self._ends(state, score) or self._knows_any(children, score):
+        rules = self.rules
+        for action in rules.actions(state):
+            child = rules.result(state, action)
+            if rules.is_terminal(child) and rules.lifted(rules.end(child), state, action, child) == score:
+                return
+        if self._knows_any(children, score):
             return
         self._prover.begin(state, max(0, score))
         self._prover.advance(SHORT)
-        self._progress("follow", len(self.scores), None, f"{self._prover.nodes:,} nodes of proof-number search")
+        self._progress("follow", len(self.scores), None, f"{self._prover.all_nodes:,} nodes of proof-number search")
         if not self._knows_any(children, score):
             in_order = self._children(state, in_order=True)
             any(self._keeps(key, sign, score, searched=True) for sign, key in in_order)
@@ -305,13 +299,6 @@ class Follower:
             if not rules.is_terminal(child):
                 yield (1 if rules.same_mover(state, action, child) else -1), rules.canonical(child)
 
-    def _ends(self, state: int, score: int) -> bool:
-        """Whether a move ends the game and is worth so much for who moves."""
-        rules = self.rules
-        results = ((action, rules.result(state, action)) for action in rules.actions(state))
-        ends = ((action, child) for action, child in results if rules.is_terminal(child))
-        return any(rules.lifted(rules.end(child), state, action, child) == score for action, child in ends)
-
 
 LAYOUT = 3  # of the file of a race: another for other arrays
 MARK = rb"\Asolver proof "
@@ -354,6 +341,7 @@ class Race:
             BookError: There is a file that is no race's.
             DamagedBook: The file of the race is damaged.
         """
+        options = self._job.options
         self._go_on(state)
         try:
             while True:
@@ -361,7 +349,8 @@ class Race:
                 turn = min(racer.turns for racer in self._racers)
                 behind = [racer for racer in self._racers if racer.turns == turn]
                 for racer in behind:
-                    racer.begin(state)
+                    if not racer.has_begun:
+                        racer.begin(state)
                 with ThreadPoolExecutor(len(behind)) as pool:
                     for future in [pool.submit(racer.take_turn) for racer in behind]:
                         future.result()
@@ -370,7 +359,15 @@ class Race:
                     # The others' memory is free now
                     self._racers = [winner]
                     return winner
-                self._watch()
+                nodes = self._nodes
+                rate = (nodes - self._begun_nodes) / max(1e-9, time.monotonic() - self._begun)
+                told = " and ".join(racer.progress for racer in self._racers if racer.has_begun)
+                options.progress("prove", nodes, None, f"{told}, {rate:.3g} nodes/s")
+                if time.monotonic() > self._deadline:
+                    raise Unproved(f"{game_text(self._rules.game)} is not proved after {told}{self._keep()}")
+                every = CHECKPOINT_SECONDS if options.checkpoint is None else options.checkpoint
+                if time.monotonic() - self._saved > max(every, SPARING * self._save_seconds):
+                    self._keep()
         except BaseException as error:
             # What a signal raises is no Exception
             if not isinstance(error, Exception):
@@ -395,19 +392,6 @@ class Race:
         """Remove the file of the race, if it has one."""
         if self._path is not None:
             system.remove(self._path)
-
-    def _watch(self) -> None:
-        """Say how far the race is, give up when the time is up, keep the work in a file now and then."""
-        nodes = self._nodes
-        rate = (nodes - self._begun_nodes) / max(1e-9, time.monotonic() - self._begun)
-        told = " and ".join(racer.progress for racer in self._racers if racer.has_begun)
-        self._job.options.progress("prove", nodes, None, f"{told}, {rate:.3g} nodes/s")
-        if time.monotonic() > self._deadline:
-            raise Unproved(f"{game_text(self._rules.game)} is not proved after {told}{self._keep()}")
-        asked = self._job.options.checkpoint
-        every = CHECKPOINT_SECONDS if asked is None else asked
-        if time.monotonic() - self._saved > max(every, SPARING * self._save_seconds):
-            self._keep()
 
     def _keep(self) -> str:
         """Write the race into its file, if it has one; what to say of it."""
@@ -436,11 +420,8 @@ class Race:
             self.remove()
         from solver.compiled.exact import suspended
 
-        kept = suspended.read(self._path, self._facts)
-        if kept is None:
-            return
-        numbers, arrays = kept
-        for racer in self._racers:
+        numbers, arrays = suspended.read(self._path, self._facts) or ([], [])
+        for racer in self._racers if numbers else ():
             size, racer.turns, *numbers = numbers
             if size:
                 racer.begin(state)

@@ -254,10 +254,13 @@ def finish(rules: Rules, swept: Swept, options: Options, begun: float) -> Solved
     The check takes a share of the time since `begun`.
     """
     units, tally, layers = swept.scale.units(rules, swept.tally.error), swept.tally, swept.layers
-    solution = agreement.Solution(rules, swept.merit_of, units)
     seconds = max(agreement.AUDIT_SECONDS, AUDIT_SHARE * (time.monotonic() - begun))
-    agreement.audit(solution, swept.sample(np.random.default_rng(0), SAMPLED), seconds=seconds)
-    root = solution.merit(rules.game.initial())
+    agreement.audit(rules, swept.merit_of, units, swept.sample(np.random.default_rng(0), SAMPLED), seconds=seconds)
+    start = rules.game.initial()
+    if rules.is_terminal(start):
+        root: int | None = units.end(rules.utility(start), rules.plies_left(start))
+    else:
+        root = swept.merit_of(rules.canonical(start))
     assert root is not None, "the start was not reached"
     kind, merits = units.kind, units.kind.listed(tally.values)
     best_first = None if merits is None else np.array(merits, np.int64)

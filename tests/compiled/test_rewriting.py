@@ -235,8 +235,7 @@ def test_a_solution_that_the_plain_rules_do_not_give_is_not_believed(text):
 
     def audited(states, merits):
         found = dict(zip(states.tolist(), merits.tolist(), strict=True))
-        solution = agreement.Solution(rules, found.get, Units(rules.kind, 30_000))
-        return agreement.audit(solution, states.tolist(), seconds=100.0)
+        return agreement.audit(rules, found.get, Units(rules.kind, 30_000), states.tolist(), seconds=100.0)
 
     assert audited(states, merits) > 0
     with pytest.raises(UncompiledRules, match="was found worth"):

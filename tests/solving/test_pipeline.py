@@ -201,11 +201,11 @@ def test_alphabeta_keeps_exact_entries_only(tmp_path):
 
 
 def test_a_small_alphabeta_needs_no_compiler_and_is_the_same_book_without_one(tmp_path, monkeypatch):
-    monkeypatch.setattr(whole, "_entries", lambda job: pytest.fail("compiled"))
+    monkeypatch.setattr(Job, "compiled", lambda job, table: pytest.fail("compiled"))
     with pipeline.solve(load_game("coins:5"), tmp_path / "one", method="alphabeta") as book:
         assert (book.root, book.header.method, book.header.scope) == (Value(-1, 3), "alphabeta", "exact")
     monkeypatch.setattr(whole, "PLAIN_LIMIT", 0)
-    monkeypatch.setattr(whole, "_entries", lambda job: None)
+    monkeypatch.setattr(Job, "compiled", lambda job, table: None)
     pipeline.solve(load_game("coins:5"), tmp_path / "other", method="alphabeta").close()
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
 

@@ -273,7 +273,7 @@ Watch = Callable[["Prover"], None]
 
 
 class Prover:
-    """Proof-number search for one game, in one thread. `nodes` counts the visits to states."""
+    """Proof-number search for one game, in one thread. `all_nodes` counts the visits to states."""
 
     def __init__(self, rules: Rules, table: int, bounds: bool = True) -> None:
         """Make a prover with an empty table.
@@ -292,7 +292,7 @@ class Prover:
         self.moves = np.zeros((4096, states.columns(8, self._more)), np.int64)
         self.numbers = np.zeros((4096, 2), np.int64)
         self.search = np.zeros(FIELDS, np.int64)
-        self.nodes: int = 0
+        self.all_nodes: int = 0
 
     def warm(self) -> None:
         """Compile, or load from the cache, what a search needs; hold a user's rules against plain Python.
@@ -336,7 +336,7 @@ class Prover:
         """Set out to find whether an unfinished state is worth at least `bound`, 0 or 1."""
         self.search[:] = 0
         self.search[Field.IS_NEW] = 1
-        states.write_state(self.frames, 0, Frame.STATE, state, self._more)
+        states.write_state(self.frames, Frame.STATE, state, self._more)
         for field in (Frame.CHOICES, Frame.FIRST, Frame.END):
             self.frames[0, field] = 0
         self.frames[0, Frame.BOUND] = bound
@@ -348,7 +348,7 @@ class Prover:
         while (left := stop - int(self.search[Field.COUNT])) > 0:
             with compiling(self.rules.game):
                 status = self._kernels.search_on(self.table, self.frames, self.moves, self.numbers, self.search, left)
-            self.nodes += int(self.search[Field.COUNT]) - (stop - left)
+            self.all_nodes += int(self.search[Field.COUNT]) - (stop - left)
             if status == SearchStatus.DONE:
                 return bool(self.search[Field.PROOF] == 0)
             if status == SearchStatus.OUTSIDE:
@@ -364,12 +364,12 @@ class Prover:
     @property
     def arrays(self) -> list[Words]:
         """All that the search goes on from. To be set to the same later."""
-        return [np.array([self.nodes]), self.search, self.frames, self.moves, self.numbers, self.table]
+        return [np.array([self.all_nodes]), self.search, self.frames, self.moves, self.numbers, self.table]
 
     @arrays.setter
     def arrays(self, arrays: list[Words]) -> None:
         nodes, self.search, self.frames, self.moves, self.numbers, self.table = arrays
-        self.nodes = int(nodes[0])
+        self.all_nodes = int(nodes[0])
 
     @property
     def bound(self) -> int:

@@ -89,22 +89,18 @@ class Searcher(ExactSearch):
         Raises GameError if those break the protocol, UncompiledRules if they compile to something else.
         """
         if not is_built_in(self.rules.name):
-            self._compare(check_game(self.game))
+            states, table = check_game(self.game), dict[Any, int]()
+            agreement.compare(self.game, states, symmetry=self.rules.symmetry)
+
+            def plain(state: int, budget: Budget) -> Value:
+                value = plain_search.solve(self.rules, state, table=table, budget=budget).value
+                return sign_of(value) if self._outcomes else value
+
+            suspects = "bounds, replies, outlook or longest are unsound, or "
+            agreement.compare_values(self.rules, states, plain, self.value, suspects)
         with contextlib.suppress(BudgetExceeded):
             self.value(self.game.initial(), nodes=1)
         spread(new_table(1024), 64, self._more)
-
-    def _compare(self, states: list[int]) -> None:
-        """The compiled rules and the values of states that plain alpha-beta quickly knows."""
-        agreement.compare(self.game, states, symmetry=self.rules.symmetry)
-        table: dict[Any, int] = {}
-
-        def plain(state: int, budget: Budget) -> Value:
-            value = plain_search.solve(self.rules, state, table=table, budget=budget).value
-            return sign_of(value) if self._outcomes else value
-
-        suspects = "bounds, replies, outlook or longest are unsound, or "
-        agreement.compare_values(self.rules, states, plain, self.value, suspects)
 
     def _range(self, state: int) -> tuple[int, int]:
         if self._outcomes:
@@ -116,8 +112,18 @@ class Searcher(ExactSearch):
 
     def _merit(self, state: int, low: int, high: int, budget: Budget) -> int:
         self.begin(state, low, high)
+        search, helpers = self.search, self.helpers if budget.nodes_left is None else ()
         try:
-            merit = self._search_on(state, budget)
+            while True:
+                before = int(search[Field.COUNT])
+                if self.advance(budget.allowance()):
+                    merit = int(search[Field.LOW])
+                    break
+                budget.take(int(search[Field.COUNT]) - before)
+                budget.check()
+                if helpers and search[Field.COUNT] >= HARD:
+                    merit = Together([self, *helpers]).value(state, budget.check)
+                    break
         except Exception as error:
             with compiling(self.game):
                 raise error
@@ -125,24 +131,12 @@ class Searcher(ExactSearch):
             self.end()
         return (merit > 0) - (merit < 0) if self._outcomes else merit
 
-    def _search_on(self, state: int, budget: Budget) -> int:
-        search = self.search
-        helpers = self.helpers if budget.nodes_left is None else ()
-        while True:
-            before = int(search[Field.COUNT])
-            if self.advance(budget.allowance()):
-                return int(search[Field.LOW])
-            budget.take(int(search[Field.COUNT]) - before)
-            budget.check()
-            if helpers and search[Field.COUNT] >= HARD:
-                return Together([self, *helpers]).value(state, budget.check)
-
     def begin(self, state: int, low: int, high: int) -> None:
         """Set out to find the merit of a state within low..high."""
         search = self.search
         search[:] = 0
         search[Field.LOW], search[Field.HIGH], search[Field.ASKED] = low, high, LIMIT
-        write_state(self.frames, 0, Frame.STATE, state, self._more)
+        write_state(self.frames, Frame.STATE, state, self._more)
 
     def step(self, busy: Words, allowance: int) -> bool:
         """Search on for so many nodes, while `busy` names the states that others search; whether the merit is found."""
@@ -150,7 +144,12 @@ class Searcher(ExactSearch):
         if status == SearchStatus.OUTSIDE:
             raise self._too_large(read_state(self.frames, int(self.search[Field.PLY]), Frame.STATE, self._more))
         if status == SearchStatus.NO_ROOM:
-            self._give_room()
+            path = self.frames[: int(self.search[Field.PLY]) + 1, places(Frame.STATE, self._more)]
+            if len(np.unique(path, axis=0)) < len(path):
+                raise cycle(self.rules, "alpha-beta")
+            if len(path) > SLOW // 2:
+                raise self._too_large(read_state(self.frames, len(path) - 1, Frame.STATE, self._more))
+            self.frames, self.moves = doubled(self.frames), doubled(self.moves)
         return bool(status == SearchStatus.DONE)
 
     def advance(self, nodes: int) -> bool:
@@ -200,15 +199,6 @@ class Searcher(ExactSearch):
             f"{self.rules.name} has {what} near state {state} beyond what the compiled alpha-beta can hold"
             f" ({WIN:,} for margins): solve it without --max-ply, by minimax"
         )
-
-    def _give_room(self) -> None:
-        """Twice the rows for the path and its moves, unless the path goes in circles."""
-        path = self.frames[: int(self.search[Field.PLY]) + 1, places(Frame.STATE, self._more)]
-        if len(np.unique(path, axis=0)) < len(path):
-            raise cycle(self.rules, "alpha-beta")
-        if len(path) > SLOW // 2:
-            raise self._too_large(read_state(self.frames, len(path) - 1, Frame.STATE, self._more))
-        self.frames, self.moves = doubled(self.frames), doubled(self.moves)
 
     def entries(self, progress: Progress = silent) -> dict[int, int]:
         """Canonical states to merits, with `value.WIN`, after a search from all starts: whatever became exact."""
@@ -339,7 +329,12 @@ class Together:
                 thread.start()
             while self._search(leader):
                 if leader.can_grow(int(leader.search[Field.KEPT]) * len(self.members)):
-                    self._grow()
+                    with self._gate:
+                        self._held = True
+                        self._gate.wait_for(lambda: self._inside == 0)
+                        leader.grow()
+                        self._held = False
+                        self._gate.notify_all()
                 check()
         finally:
             self._finish()
@@ -386,12 +381,3 @@ class Together:
         """Whatever has happened, nobody goes on."""
         with self._gate:
             self.high = self.low
-
-    def _grow(self) -> None:
-        """Grow the table while nobody uses it."""
-        with self._gate:
-            self._held = True
-            self._gate.wait_for(lambda: self._inside == 0)
-            self._leader.grow()
-            self._held = False
-            self._gate.notify_all()

@@ -44,8 +44,9 @@ def read(path: Path, facts: str) -> tuple[list[int], list[NDArray[Any]]] | None:
         begins, _, count = line.decode("utf-8", "replace").rstrip("\n").rpartition(" ")
         if begins != facts:
             raise ResourceError(f"{path} is of another proof or version: --restart discards it, or name another book")
-        if not _is_sealed(file):
-            raise DamagedBook(f"{path} is damaged: --restart begins anew")
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data, memoryview(data) as view:
+            if zlib.crc32(view[:-SEAL]).to_bytes(SEAL, "little") != view[-SEAL:]:
+                raise DamagedBook(f"{path} is damaged: --restart begins anew")
         file.seek(len(line))
         numbers, *arrays = (np.load(file, allow_pickle=False) for _ in range(1 + int(count)))
         return numbers.tolist(), arrays
@@ -60,9 +61,3 @@ class _Sealed:
     def write(self, data: bytes) -> int:
         self.checksum = zlib.crc32(data, self.checksum)
         return self._file.write(data)
-
-
-def _is_sealed(file: BinaryIO) -> bool:
-    """Whether a file ends with the checksum of all before."""
-    with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data, memoryview(data) as view:
-        return zlib.crc32(view[:-SEAL]).to_bytes(SEAL, "little") == view[-SEAL:]

@@ -36,6 +36,7 @@ LIMIT = 0.999999  # of estimates: a finished game is worth more, to float32, too
 MOST_LAYERS = 4
 MOST_UNITS = 1024  # of a layer
 MOST_BYTES = 1 << 25  # of a file
+PLAIN = {type(None), int, float, bool, str}  # kinds of facts
 MOST_TEXT = 8192
 MOST_WEIGHT = 1e6  # with which no sum of four layers is infinite
 FEATURES = ("features",)  # what the fingerprint is over besides the rules
@@ -100,6 +101,10 @@ def write(path: str | os.PathLike[str], evaluation: Evaluation) -> None:
     write_whole(path, HEAD.pack(MAGIC, LAYOUT, hashlib.sha256(body).digest()) + body)
 
 
+def _packed(weights: Numbers, biases: Numbers) -> tuple[int, int, bytes, bytes]:
+    return *weights.shape, weights.astype("<f4").tobytes(), biases.astype("<f4").tobytes()
+
+
 def is_evaluation(path: str | os.PathLike[str]) -> bool:
     """Whether a file begins as an evaluation does."""
     with open_input(path) as file:
@@ -125,23 +130,17 @@ def read(path: str | os.PathLike[str]) -> Evaluation:
         raise DamagedBook(f"{name} is damaged, its checksum is wrong: learn it again")
     try:
         fields = msgpack.unpackb(body, max_map_len=64, max_array_len=64)
-        layers = [_unpacked(*layer) for layer in fields["layers"]]
+        layers = []
+        for inputs, outputs, *packed in fields["layers"]:
+            if type(inputs) is not int or type(outputs) is not int or inputs < 1 or outputs < 1:
+                raise ValueError("a layer has no size")
+            weights, biases = (np.frombuffer(array, "<f4").astype(np.float32) for array in packed)
+            layers.append((weights.reshape(inputs, outputs), biases))
         evaluation = Evaluation(**{**fields, "layers": layers})
         _check(evaluation)
     except (ValueError, TypeError, KeyError, RecursionError, msgpack.UnpackException) as error:
         raise DamagedBook(f"{name} is damaged ({reason(error)}): learn it again") from None
     return evaluation
-
-
-def _packed(weights: Numbers, biases: Numbers) -> tuple[int, int, bytes, bytes]:
-    return *weights.shape, weights.astype("<f4").tobytes(), biases.astype("<f4").tobytes()
-
-
-def _unpacked(inputs: int, outputs: int, weights: bytes, biases: bytes) -> tuple[Numbers, Numbers]:
-    if type(inputs) is not int or type(outputs) is not int or inputs < 1 or outputs < 1:
-        raise ValueError("a layer has no size")
-    arrays = np.frombuffer(weights, "<f4").reshape(inputs, outputs), np.frombuffer(biases, "<f4")
-    return arrays[0].astype(np.float32), arrays[1].astype(np.float32)
 
 
 def _check(evaluation: Evaluation) -> None:
@@ -166,10 +165,6 @@ def _check(evaluation: Evaluation) -> None:
     if type(evaluation.scale) is not float or not 0 < evaluation.scale < 1 << 62:
         raise ValueError("its scale is out of range")
     for facts in (evaluation.training, evaluation.figures):
-        if type(facts) is not dict or not all(_is_fact(*fact) for fact in facts.items()):
+        named = type(facts) is dict and {*map(type, facts)} <= {str} and {*map(type, facts.values())} <= PLAIN
+        if not named or any(type(fact) is str and len(fact) > MOST_TEXT for fact in facts.values()):
             raise ValueError("what it says of its training is no list of facts")
-
-
-def _is_fact(name: Any, fact: Any) -> bool:
-    is_text = type(fact) is str and len(fact) <= MOST_TEXT
-    return type(name) is str and (fact is None or type(fact) in (int, float, bool) or is_text)

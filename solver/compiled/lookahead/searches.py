@@ -88,7 +88,7 @@ class Lookahead:
         self._set_out(depth, first_action)
         with compiling(rules.game):
             deepening.begin(self._path, depth)
-            write_state(self._path.frames, 0, Frame.STATE, state, self._more)
+            write_state(self._path.frames, Frame.STATE, state, self._more)
         self._run(lambda allowance: deepening.look(*self._work(), allowance), budget)
         frames, windows, _, search = self._path
         merit, action, is_cut = float(windows[0, Window.BEST]), int(search[Field.CHOICE]), bool(frames[0, Frame.CUT])
@@ -186,11 +186,10 @@ class Chooser:
         model: Model | None = None,
         symmetry: bool = True,
         workers: int | None = None,
-        table: int = SMALL_TABLE_BYTES,
     ) -> None:
         self._more = more_of(Rules(game).bits)
         self.members: list[Lookahead] = [
-            Lookahead(game, model=model, symmetry=symmetry, table=table) for _ in range(workers or cores())
+            Lookahead(game, model=model, symmetry=symmetry, table=SMALL_TABLE_BYTES) for _ in range(workers or cores())
         ]
 
     def choose(self, states: Sequence[int] | Words, depth: int) -> Choices:

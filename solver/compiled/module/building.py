@@ -49,8 +49,14 @@ def build(rules: Rules, ranks: bool = False, *, progress: Progress = silent) -> 
     if ranks or rules.chance is not None:
         what = "a module with ranks" if ranks else "that of a game of chance"
         refuse_wide(rules.name, rules.bits, what, "where Numba is, live search takes it as it is")
+    methods = exports.OPTIONAL | (exports.RANKS if ranks else {})
+    has = {name: count for name, count in methods.items() if own_method(rules.game, name) is not None}
+    if ranks and rules.numbering is not None:
+        has |= {name: exports.RANKS[name] for name in ("rank", "unrank")}
+    if not rules.folds:
+        has.pop("canonical", None)
     with compiling(rules.game):
-        kernels = [*_compiled(of_rules, rules, _exported(rules, ranks), progress)]
+        kernels = [*_compiled(of_rules, rules, exports.REQUIRED | has, progress)]
         if searches(rules):
             kernels += _compiled(exact, rules, exports.EXACT, progress)
         if rules.chance is None:
@@ -65,17 +71,6 @@ def build(rules: Rules, ranks: bool = False, *, progress: Progress = silent) -> 
 def searches(rules: Rules) -> bool:
     """Whether the module of a game searches: alpha-beta takes no chance, and no game that is one tier."""
     return rules.chance is None and rules.tiered
-
-
-def _exported(rules: Rules, ranks: bool) -> dict[str, int]:
-    """The methods of a game that its module exports, and how many numbers each takes."""
-    wanted = exports.OPTIONAL | (exports.RANKS if ranks else {})
-    has = {name: count for name, count in wanted.items() if own_method(rules.game, name) is not None}
-    if ranks and rules.numbering is not None:
-        has |= {name: exports.RANKS[name] for name in ("rank", "unrank")}
-    if not rules.folds:
-        has.pop("canonical", None)
-    return exports.REQUIRED | has
 
 
 class _Kernel(NamedTuple):
@@ -131,8 +126,12 @@ def _linked(kernels: list[_Kernel], stored: Any) -> bytes:
     lent: set[str] = set()
     while missing := {*LENT} & {*wanted(code := bytes(machine.emit_object(linked)))} - lent:
         for name in sorted(missing):
-            lent_module = ir.Module()
-            _lend(lent_module, name, LENT[name])
+            # The product of two numbers of 128 bits or, if `shift` is one of LLVM's, a shift of one
+            lent_module, shift = ir.Module(), LENT[name]
+            number, (one, other) = _begun(lent_module, name, INT128, [INT128, ir.IntType(32) if shift else INT128])
+            halves = _shifted(number, one, other, shift) if shift else _multiplied(number, one, other)
+            low, high = (number.zext(half, INT128) for half in halves)
+            number.ret(number.or_(number.shl(high, INT128(WORD)), low))
             linked.link_in(_retargeted(str(lent_module), machine))
         lent |= missing
     return code
@@ -201,14 +200,6 @@ def _add_nextafter(module: Any) -> None:
     least = builder.select(up, INT64(1), INT64(1 - (1 << 63)))
     stepped = builder.select(builder.fcmp_ordered("==", start, DOUBLE(0.0)), least, stepped)
     builder.ret(builder.select(builder.fcmp_ordered("==", start, end), end, builder.bitcast(stepped, DOUBLE)))
-
-
-def _lend(module: Any, name: str, shift: str) -> None:
-    """Add a function of 128 bits: the product of two numbers or, if `shift` is one of LLVM's, a shift of one."""
-    builder, (one, other) = _begun(module, name, INT128, [INT128, ir.IntType(32) if shift else INT128])
-    halves = _shifted(builder, one, other, shift) if shift else _multiplied(builder, one, other)
-    low, high = (builder.zext(half, INT128) for half in halves)
-    builder.ret(builder.or_(builder.shl(high, INT128(WORD)), low))
 
 
 def _halves(builder: Any, number: Any) -> tuple[Any, Any]:

@@ -81,9 +81,28 @@ class Tree:
 
     def add(self, values: Iterable[tuple[Any, Any]]) -> None:
         """Add states with their merits, and value all that depends on them again. Raises MethodError for cycles."""
+        rules = self.rules
         for state, merit in values:
-            if state not in self.merits:
-                self._add(state, merit)
+            if state in self.merits:
+                continue
+            self.merits[state], moves = merit, list[Move]()
+            for action in rules.actions(state):
+                child = rules.result(state, action)
+                end = rules.end(child) if rules.is_terminal(child) else None
+                same, gain = rules.same_mover(state, action, child), rules.gain(state, action)
+                moves.append(Move(rules.canonical(child) if end is None else None, end, same, gain))
+            if not moves:
+                raise stuck(rules, state)
+            self._moves[state] = moves
+            children = self.children(state)
+            self._missing[state] = sum(child not in self.merits for child in children)
+            for child in children:
+                self._parents.setdefault(child, []).append(state)
+            for parent in self._parents.get(state, ()):
+                self._missing[parent] -= 1
+                self._mark(parent)
+            self._check_acyclic(state)
+            self._mark(state)
         while self._stale:
             _, state = heapq.heappop(self._stale)
             # Since it was marked
@@ -94,29 +113,6 @@ class Tree:
                 self.merits[state] = merit
                 for parent in self._parents.get(state, ()):
                     self._mark(parent)
-
-    def _add(self, state: Any, merit: Any) -> None:
-        self.merits[state], self._moves[state] = merit, self._listed(state)
-        children = self.children(state)
-        self._missing[state] = sum(child not in self.merits for child in children)
-        for child in children:
-            self._parents.setdefault(child, []).append(state)
-        for parent in self._parents.get(state, ()):
-            self._missing[parent] -= 1
-            self._mark(parent)
-        self._check_acyclic(state)
-        self._mark(state)
-
-    def _listed(self, state: Any) -> list[Move]:
-        rules, moves = self.rules, []
-        for action in rules.actions(state):
-            child = rules.result(state, action)
-            end = rules.end(child) if rules.is_terminal(child) else None
-            same, gain = rules.same_mover(state, action, child), rules.gain(state, action)
-            moves.append(Move(rules.canonical(child) if end is None else None, end, same, gain))
-        if not moves:
-            raise stuck(rules, state)
-        return moves
 
     def children(self, state: Any) -> list[Any]:
         """The unfinished children of a state of the tree, each once."""
@@ -273,7 +269,12 @@ class Growing:
             began = time.monotonic()
             due += began
             while leaves := self._next(tree, played, time.monotonic() - began):
-                tree.add(valued(_shared_out(tree, leaves)))
+                # Each child is valued once, with the first of its leaves
+                visited, tasks = set(tree.merits), []
+                for leaf in leaves:
+                    tasks.append([child for child in tree.children(leaf) if child not in visited])
+                    visited.update(tasks[-1])
+                tree.add(valued(tasks))
                 root = tree.merits[rules.canonical(rules.game.initial())]
                 options.progress("growing", len(tree.merits), self.positions, kind.words(kind.value(root)))
                 if time.monotonic() >= due:
@@ -371,17 +372,6 @@ def positions_of(rules: Rules, games: Iterable[str]) -> list[list[Any]]:
     return [list(states) for states in plies.values()]
 
 
-def _shared_out(tree: Tree, leaves: Sequence[Any]) -> list[list[Any]]:
-    """The children of each leaf that are to be valued, each state once."""
-    visited: set[Any] = set()
-    tasks = []
-    for leaf in leaves:
-        new = [child for child in tree.children(leaf) if child not in tree.merits and child not in visited]
-        visited.update(new)
-        tasks.append(new)
-    return tasks
-
-
 class _Member:
     """The searches of one thread."""
 
@@ -404,19 +394,21 @@ class _Member:
         """States with their merits, by searches that know nothing of others before."""
         self._ahead.use(self._model)
         self._searcher.clear()
-        return [(state, self._merit(state)) for state in states]
-
-    def _merit(self, state: Any) -> Any:
-        """Exact, or the mean of the last two depths: who has the last move would count for more than the moves do."""
-        before = result = self._ahead.look(state, 1)
-        for deeper in range(2, self.kind.depth + 1):
-            if not result.exact:
-                before, result = result, self._ahead.look(state, deeper, result.action)
-        if result.exact:
-            return merit_of(result.value._replace(score=int(result.value.score)))
-        try:
-            return merit_of(self._searcher.value(state, nodes=self.kind.nodes))
-        except BudgetExceeded:
-            last_merit, last_but_one = (float(merit_of(each_result.value)) for each_result in (result, before))
-            sure = not self.kind.scores and max(abs(last_merit), abs(last_but_one)) >= 1
-            return self.kind.estimated(last_merit if sure else (last_merit + last_but_one) / 2)
+        values: list[tuple[Any, Any]] = []
+        for state in states:
+            before = result = self._ahead.look(state, 1)
+            for deeper in range(2, self.kind.depth + 1):
+                if not result.exact:
+                    before, result = result, self._ahead.look(state, deeper, result.action)
+            if result.exact:
+                values.append((state, merit_of(result.value._replace(score=int(result.value.score)))))
+                continue
+            try:
+                merit = merit_of(self._searcher.value(state, nodes=self.kind.nodes))
+            except BudgetExceeded:
+                # The mean of the last two depths: who has the last move would count for more than the moves do
+                last_merit, last_but_one = (float(merit_of(each_result.value)) for each_result in (result, before))
+                sure = not self.kind.scores and max(abs(last_merit), abs(last_but_one)) >= 1
+                merit = self.kind.estimated(last_merit if sure else (last_merit + last_but_one) / 2)
+            values.append((state, merit))
+        return values

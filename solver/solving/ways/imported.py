@@ -65,7 +65,28 @@ def table_of(rules: Rules, path: Path, memory: int, progress: Progress) -> Table
     table: Table = {}
     try:
         for entries, (number, fields) in enumerate(_records(file_lines(path)), 1):
-            state, merit = _entry(rules, fields, number)
+            if not isinstance(fields, dict) or not {"state", "score"} <= fields.keys():
+                raise TextError(f"line {number}: no state and score")
+            state, score, distance = fields["state"], fields["score"], fields.get("distance")
+            if isinstance(state, str) and state.isdecimal() and state.isascii() and len(state) <= rules.bits:
+                # JavaScript writes the state like this
+                state = int(state)
+            if type(state) is not int or not 0 <= state < 1 << rules.bits:
+                raise TextError(f"line {number}: {excerpt(state)} is not a state")
+            are_whole = type(score) is int and (distance is None or type(distance) is int)
+            if not are_whole or distance == 0 or not rules.kind.fits(Value(score, distance)):
+                far = "" if distance is None else f" with distance {excerpt(distance)}"
+                raise TextError(f"line {number}: score {excerpt(score)}{far} is no value")
+            try:
+                canonical = rules.canonical(state)
+                is_finished = rules.is_terminal(canonical)
+            except Exception as error:
+                # Rules need not bear numbers that are no states
+                kind = type(error).__name__
+                raise TextError(f"line {number}: {state} is not a state of {rules.name} ({kind})") from None
+            if is_finished:
+                raise TextError(f"line {number}: state {state} is finished, its value is known")
+            state, merit = canonical, merit_of(Value(score, distance))
             if table.setdefault(state, merit) != merit:
                 raise DamagedBook(f"{path}, line {number}: state {state}, or its image, has another value before")
             if entries % STEP == 0:
@@ -124,31 +145,6 @@ def _integer(text: str) -> int:
     if len(text) > MOST_DIGITS:
         raise ValueError(f"a number of {len(text):,} digits")
     return int(text)
-
-
-def _entry(rules: Rules, fields: Any, number: int) -> tuple[int, int]:
-    """The canonical state and the merit that the line of this number holds. Raises TextError."""
-    if not isinstance(fields, dict) or not {"state", "score"} <= fields.keys():
-        raise TextError(f"line {number}: no state and score")
-    state, score, distance = fields["state"], fields["score"], fields.get("distance")
-    if isinstance(state, str) and state.isdecimal() and state.isascii() and len(state) <= rules.bits:
-        # JavaScript writes the state like this
-        state = int(state)
-    if type(state) is not int or not 0 <= state < 1 << rules.bits:
-        raise TextError(f"line {number}: {excerpt(state)} is not a state")
-    are_whole = type(score) is int and (distance is None or type(distance) is int)
-    if not are_whole or distance == 0 or not rules.kind.fits(Value(score, distance)):
-        far = "" if distance is None else f" with distance {excerpt(distance)}"
-        raise TextError(f"line {number}: score {excerpt(score)}{far} is no value")
-    try:
-        canonical = rules.canonical(state)
-        is_finished = rules.is_terminal(canonical)
-    except Exception as error:
-        # Rules need not bear numbers that are no states
-        raise TextError(f"line {number}: {state} is not a state of {rules.name} ({type(error).__name__})") from None
-    if is_finished:
-        raise TextError(f"line {number}: state {state} is finished, its value is known")
-    return canonical, merit_of(Value(score, distance))
 
 
 def complete(rules: Rules, table: Table, path: Path, verified: bool, progress: Progress) -> bool:

@@ -107,19 +107,20 @@ def refusal(rules: Rules) -> str | None:
     return f"{rules.name} runs in plain Python only: solve it" if rules.plain_only else None
 
 
-def _nothing(state: int, is_own: bool) -> None:
-    """All values are known."""
-
-
 def needed(
-    rules: Rules, find: Find, sides: Iterable[int], plies: int, progress: Progress, settle: Settle = _nothing
+    rules: Rules,
+    find: Find,
+    sides: Iterable[int],
+    plies: int,
+    progress: Progress,
+    settle: Settle = lambda state, is_own: None,
 ) -> dict[int, Value]:
     """The states, canonical, with their values, that a book for these sides (0, 1) must hold.
 
     `find` knows the values, perhaps not those of all states: where it ends, play is not followed further. A search of
     `plies` + 1 plies that ends in these states then settles a move, in each position that the side comes to, which
     keeps its value and `covers` the replies. `settle(state, is_own)` is called before `find` is asked about a state and
-    about its moves: it may search for their values. `is_own`: the side is to move there.
+    about its moves: it may search for their values, unless all are known. `is_own`: the side is to move there.
     """
     needed_values: dict[int, Value] = {}
     for side in sides:
@@ -149,7 +150,7 @@ class _Walk:
 
     def __init__(self, rules: Rules, find: Find, side: int, plies: int, settle: Settle) -> None:
         self.rules, self.find, self.side, self.plies, self.settle = rules, find, side, plies, settle
-        # States of the other side whose value no reply tells: see `_replies`
+        # States of the other side whose value no reply tells
         self.stored: set[int] = set()
         self.seen: set[Child] = set()
         self._width: dict[int, int] = {}  # see `_least`
@@ -165,21 +166,23 @@ class _Walk:
             self.seen |= layer
             for state, is_own in sorted(layer):
                 self.settle(state, is_own)
-            ours = sorted(state for state, is_own in layer if is_own and not self._is_won(state))
+            # A search settles a near win and all that follows
+            ours = sorted(state for state, is_own in layer if is_own and not self._is_near(state, 1))
             order += ours
             coming = self._chosen(ours)
             for state, is_own in sorted(layer):
-                if not is_own:
-                    coming.update(self._replies(state))
+                if is_own:
+                    continue
+                moves = self._moves((state, False))
+                # A state is stored where a move's value is unknown, and where the other moves again
+                if any(move.merit is None for move in moves):
+                    self.stored.add(state)
+                self.stored.update(move.child[0] for move in moves if move.child is not None and not move.child[1])
+                coming.update(move.child for move in moves if move.child is not None and move.merit is not None)
             order += [state for state, is_own in sorted(layer) if not is_own and state in self.stored]
             layer = coming - self.seen
             progress("follow", len(self.seen), None)
         return order
-
-    def _is_won(self, state: int) -> bool:
-        """Whether a win is so near that a search settles it and all that follows."""
-        value = self.find(state)
-        return value is not None and value.score > 0 and value.distance is not None and value.distance <= self.plies
 
     def _moves(self, child: Child) -> list[_Move]:
         rules = self.rules
@@ -197,17 +200,6 @@ class _Walk:
             moves.append(_Move(merit, (key, is_own == rules.same_mover(state, action, result))))
         return moves
 
-    def _replies(self, state: int) -> set[Child]:
-        """Where all moves lead.
-
-        If nothing is known of one of them, the state must be stored; so must one where the other moves again.
-        """
-        moves = self._moves((state, False))
-        if any(move.merit is None for move in moves):
-            self.stored.add(state)
-        self.stored.update(move.child[0] for move in moves if move.child is not None and not move.child[1])
-        return {move.child for move in moves if move.child is not None and move.merit is not None}
-
     def _chosen(self, states: list[int]) -> set[Child]:
         """Where one best move from each of the states leads, together as few new states as can easily be found."""
         asking: dict[Child, set[int]] = {}
@@ -224,7 +216,12 @@ class _Walk:
             for child in children:
                 asking.setdefault(child, set()).add(state)
                 left.add(state)
-        costs = {child: self._cost(child) for child in asking}
+        # How many states more must be known if play comes there, and a part of those after the best answers
+        costs = dict[Child, float]()
+        for child in asking:
+            replies = {move.child for move in self._moves(child) if move.child is not None} if not child[1] else ()
+            new = [reply for reply, is_own in replies if (reply, is_own) not in self.seen and not self._is_near(reply)]
+            costs[child] = 1 if child[1] else sum(1 + LATER * self._least(reply) for reply in new)
         heap = [(costs[child] / len(asking[child]), child, len(asking[child])) for child in asking]
         heapq.heapify(heap)
         chosen = set()
@@ -238,31 +235,22 @@ class _Walk:
                 heapq.heappush(heap, (costs[child] / now, child, now))
         return chosen
 
-    def _cost(self, child: Child) -> float:
-        """How many states more must be known if play comes there, and a part of those after the best answers."""
-        state, is_own = child
-        if is_own:
-            return 1
-        replies = {move.child for move in self._moves(child) if move.child is not None}
-        new = (reply[0] for reply in replies if reply not in self.seen and not self._is_near(reply[0]))
-        return sum(1 + LATER * self._least(reply) for reply in new)
-
     def _least(self, state: int) -> int:
         """The least number of replies, not won or lost within the plies, to a best move of the side."""
         known = self._width.get(state)
         if known is None:
-            value, widths = self.find(state), [0]
-            if value is not None:
-                merit = merit_of(self.rules.kind.kept(value))
-                best = [move.child for move in self._moves((state, True)) if move.merit == merit]
-                widths = [0 if child is None else self._breadth(child) for child in best]
+            value, widths = self.find(state), list[int]()
+            merit = None if value is None else merit_of(self.rules.kind.kept(value))
+            for move in self._moves((state, True)) if value is not None else ():
+                if move.merit == merit:
+                    replies = [] if move.child is None else self._moves(move.child)
+                    children = (reply.child for reply in replies if reply.child is not None)
+                    widths.append(sum(not self._is_near(child) for child, _ in children))
             known = self._width[state] = min(widths, default=0)
         return known
 
-    def _breadth(self, child: Child) -> int:
-        children = [move.child for move in self._moves(child) if move.child is not None]
-        return sum(not self._is_near(state) for state, _ in children)
-
-    def _is_near(self, state: int) -> bool:
+    def _is_near(self, state: int, least: int = -1) -> bool:
+        """Whether the end is so near that a search settles it, with this score at least."""
         value = self.find(state)
-        return value is not None and value.distance is not None and value.distance <= self.plies
+        is_near = value is not None and value.distance is not None and value.distance <= self.plies
+        return is_near and value is not None and value.score >= least

@@ -6,7 +6,6 @@ Small games, and those that kernels cannot take, are left to `plain`.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from solver.base import extras
@@ -65,12 +64,23 @@ class Sweep:
                     return outcome if work is None else outcome._replace(remove=work.remove)
             reason = None if extras.has_kernels() else extras.remedy()
             if reason is None:
+                from solver.sweep import exhaustive
+
                 options.progress("compile", 0, 0)
                 compiler.wait()
-                swept = _swept(job, work or _work(job), states_of(games))
-                if isinstance(swept, Outcome):
-                    return swept
-                reason = swept
+                work = work or _work(job)
+                try:
+                    solved = exhaustive.solve(rules, work, options, states_of(games))
+                    return Outcome(solved, solved.method, "complete", work.remove)
+                except UncompiledRules as error:
+                    reason = str(error)
+                except MethodError as error:
+                    takes_cycles = options.method == Method.RETROGRADE
+                    if takes_cycles or rules.kind.cyclic not in (Method.RETROGRADE, None) or not rules.scores:
+                        raise
+                    # scores, with moves that stay in a tier: plain searches take them if they make no cycle
+                    reason = str(error)
+                work.remove()
         if rules.kind.converts:
             raise MethodError(f"{rules.name}: {reason}: leave --conversion out")
         options.say_plainly(reason)
@@ -85,27 +95,6 @@ def _work(job: Job) -> Any:
     identity = f"{rules.name} {rules.fingerprint} {options.method} symmetry {rules.symmetry}{rules.kind.mark}"
     work = Work(job.beside(".work"), identity, restart=options.restart, every=options.checkpoint_seconds)
     return job.files.enter_context(work)
-
-
-def _swept(job: Job, work: Any, states: Sequence[int]) -> Outcome | str:
-    """The solution by kernels; or why only the plain algorithms may take the game."""
-    from solver.sweep import exhaustive
-
-    rules = job.rules
-    try:
-        solved = exhaustive.solve(rules, work, job.options, states)
-    except UncompiledRules as error:
-        reason = str(error)
-    except MethodError as error:
-        takes_cycles = job.options.method == Method.RETROGRADE
-        if takes_cycles or rules.kind.cyclic not in (Method.RETROGRADE, None) or not rules.scores:
-            raise
-        # scores, with moves that stay in a tier: plain searches take them if they make no cycle
-        reason = str(error)
-    else:
-        return Outcome(solved, solved.method, "complete", work.remove)
-    work.remove()
-    return reason
 
 
 class Cluster:
@@ -203,15 +192,14 @@ class Entries:
             # The limit is in nodes, not seconds, so every machine gets the same book
             with contextlib.suppress(BudgetExceeded):
                 return plain.solved(job, Budget(PLAIN_LIMIT))
-        table = job.compiled(lambda: _entries(job))
+
+        def searched() -> Table:
+            from solver.compiled.exact.searcher import TABLE_BYTES, Searcher
+
+            return Searcher(job.rules, table=job.options.table or TABLE_BYTES).entries(job.options.progress)
+
+        table = job.compiled(searched)
         return plain.solved(job) if table is None else Outcome(solved_by(job.rules, table), Method.ALPHABETA, "exact")
-
-
-def _entries(job: Job) -> Table:
-    from solver.compiled.exact.searcher import TABLE_BYTES, Searcher
-
-    searcher = Searcher(job.rules, table=job.options.table or TABLE_BYTES)
-    return searcher.entries(job.options.progress)
 
 
 SWEEP, CLUSTER, TABLE, ENTRIES = Sweep(), Cluster(), TableWithChance(), Entries()
