@@ -146,12 +146,6 @@ def unsplit(*answers: list[NDArray[Any]]) -> Any:
     return several([np.concatenate(pieces) for pieces in zip(*answers, strict=True)])
 
 
-def each_block(items: Iterable[Block | list[Block]]) -> Iterator[Block]:
-    """The blocks that a task was given, split or not."""
-    for block in items:
-        yield from block if isinstance(block, list) else [block]
-
-
 def look_up(keys: States, states: States, known: NDArray[Any], values: NDArray[Any]) -> None:
     """Set values[i] = known[j] where states[j] == keys[i], both ascending. Other values stay as they are."""
     _look_up(read_only(keys), read_only(states), read_only(known), values)

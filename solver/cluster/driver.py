@@ -35,6 +35,7 @@ from solver.cluster.tasks import Advanced, Folded, Job, Run, Segment, Spent
 from solver.compiled import agreement
 from solver.compiled.edges import CompiledMoves
 from solver.rules.game import Rules, located
+from solver.store import documents
 from solver.sweep import exhaustive, expansion, forward
 from solver.sweep.scale import Scale, TooWide, first_scale, refuse_long, wider
 
@@ -119,7 +120,9 @@ class Driver(shards.Shards):
         """Take over committed work. Returns whether there is any. Raises ResourceError if it is of another solve."""
         while (facts := self.store.committed(self._commits)) is not None:
             try:
-                events = shards.events_of(facts, identity)
+                if (facts.get("format"), facts.get("identity")) != (shards.LAYOUT, identity):
+                    raise ValueError
+                events = [documents.read(shards.EVENTS[name], document) for name, document in facts["done"]]
             except (ValueError, KeyError):
                 raise ResourceError(f"{self.store.url} is of another solve or version: --restart discards it") from None
             for event in events:
@@ -332,7 +335,7 @@ class Driver(shards.Shards):
         if self.course.under_way is not None and name in self.course.under_way.names:
             self.done(shards.StartedOver())
             return
-        # A file of mail, of visited states or of `_states_again` belongs to a step that runs again and writes it anew
+        # A file of mail, of visited or refound states belongs to a step that runs again and writes it anew
         if kind in ("again", "seen", "part", shards.MAIL):
             return
         tiers = {tier.number: tier for tier in self.course.tiers}
@@ -340,7 +343,18 @@ class Driver(shards.Shards):
             dealt = [self._starts(bits)] if number is None else self._leading(tiers[number], ALL_CHILDREN, bits, None)
             names = [run.name for run in self.gathered(number, dealt, bits)]
         elif kind == "states" and number is not None:
-            names = [file.name for file in self._states_again(tiers[number])]
+            # All earlier tiers that lead there deal its states again
+            tier = tiers[number]
+            dealt = [self._starts(tier.bits)]
+            for earlier in self.course.tiers:
+                if earlier.number < number <= earlier.highest:
+                    dealt += self._leading(earlier, UNFINISHED_CHILDREN, tier.bits, number)
+            runs = self.gathered(None, dealt, tier.bits, kind="again")
+            closing = begun(number, [run.segments[number] for run in runs if number in run.segments])
+            while closing.front:
+                closing = self.generation(closing)
+            results = self._closed(closing._replace(highest=number), tier.bits, 0)[1]
+            names = [result.states.name for result in results]
         else:
             assert number is not None
             names = [result.values.name for result in self._valued(tiers[number])[1]]
@@ -353,19 +367,6 @@ class Driver(shards.Shards):
     def _leading(self, tier: shards.ShardedTier, which: Scale, bits: int, only: int | None) -> list[list[Any]]:
         """Return blocks of the states that each shard of a tier leads to."""
         return [self.requested(tier, files, which, bits, only=only)[1:] for files in tier.parts]
-
-    def _states_again(self, tier: shards.ShardedTier) -> list[File]:
-        """Return the files of a tier's states, from all earlier tiers that lead there."""
-        dealt = [self._starts(tier.bits)]
-        for earlier in self.course.tiers:
-            if earlier.number < tier.number <= earlier.highest:
-                dealt += self._leading(earlier, UNFINISHED_CHILDREN, tier.bits, tier.number)
-        runs = self.gathered(None, dealt, tier.bits, kind="again")
-        closing = begun(tier.number, [run.segments[tier.number] for run in runs if tier.number in run.segments])
-        while closing.front:
-            closing = self.generation(closing)
-        results = self._closed(closing._replace(highest=tier.number), tier.bits, 0)[1]
-        return [result.states for result in results]
 
 
 def begun(number: int, front: Sequence[Segment]) -> shards.Closing:

@@ -178,7 +178,8 @@ class Hosted(Engine):
         self, task: Callable[..., Any], *arguments: Any, returns: int = 1, memory: int = 0, node: str = ""
     ) -> list[Handle]:
         references = [argument.reference if isinstance(argument, Handle) else argument for argument in arguments]
-        numbers = self._ask("submit", task, references, returns, memory, node)
+        options = {"returns": returns, "memory": memory, "node": node}
+        numbers = self._ask("submit", task, references, options)
         return [Handle(Reference(number), self.dropped) for number in numbers]
 
     def result(self, handle: Handle, within: float | None = None) -> Any:
@@ -266,10 +267,25 @@ class Host:
 
     def _answer(self, request: bytes) -> bytes:
         try:
-            dropped, (name, *arguments) = pickle.loads(request)  # noqa: S301  # of our own parent
+            dropped, question = pickle.loads(request)  # noqa: S301  # of our own parent
             for number in dropped:
                 del self._results[number]
-            return pickle.dumps((True, getattr(self, f"_{name}")(*arguments), ""), pickle.HIGHEST_PROTOCOL)
+            answer: Any = None
+            match question:
+                case "open", where, options:
+                    self._engine = self._stack.enter_context(self._opening(where, **options))
+                case "look", name:
+                    attribute = getattr(self._engine, name)
+                    answer = attribute() if callable(attribute) else attribute
+                case "submit", task, references, options:
+                    arguments = [self._results[one.number] if isinstance(one, Reference) else one for one in references]
+                    handles = self._engine.submit(task, *arguments, **options)
+                    answer = list(range(self._count, self._count + len(handles)))
+                    self._results.update(zip(answer, handles, strict=True))
+                    self._count += len(handles)
+                case "result", number, within:
+                    answer = self._engine.result(self._results[number], within)
+            return pickle.dumps((True, answer, ""), pickle.HIGHEST_PROTOCOL)
         except Exception as error:
             origin = "".join(traceback.format_exception(error))
             with contextlib.suppress(Exception):
@@ -277,27 +293,3 @@ class Host:
                 pickle.loads(response)  # noqa: S301  # some can be written, and not be read
                 return response
             return pickle.dumps((False, RuntimeError(f"{type(error).__name__}: {error}"), origin))
-
-    def _open(self, where: str, options: dict[str, Any]) -> None:
-        self._engine = self._stack.enter_context(self._opening(where, **options))
-
-    def _look(self, name: str) -> Any:
-        """Return an attribute of the engine, or the result of its method."""
-        attribute = getattr(self._engine, name)
-        return attribute() if callable(attribute) else attribute
-
-    def _submit(
-        self, task: Callable[..., Any], references: list[Any], returns: int, memory: int, node: str
-    ) -> list[int]:
-        arguments = [
-            self._results[reference.number] if isinstance(reference, Reference) else reference
-            for reference in references
-        ]
-        handles = self._engine.submit(task, *arguments, returns=returns, memory=memory, node=node)
-        numbers = range(self._count, self._count + len(handles))
-        self._results.update(zip(numbers, handles, strict=True))
-        self._count += len(handles)
-        return list(numbers)
-
-    def _result(self, number: int, within: float | None) -> Any:
-        return self._engine.result(self._results[number], within)

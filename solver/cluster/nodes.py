@@ -60,7 +60,38 @@ def look(engine: Engine, wanted: Wanted) -> list[Examined]:
     try:
         sent = time.time()
         requests = [(node.host, engine.submit(examine, *wanted, *file, node=node.id)[0]) for node in engine.nodes()]
-        return [_node(host, engine, handle, wanted, sent) for host, handle in requests]
+        nodes = []
+        for host, handle in requests:
+            try:
+                facts = engine.result(handle, ANSWER_SECONDS)
+            except TimeoutError:
+                fault = f"has not answered for {ANSWER_SECONDS:g} s: look into Ray's log there"
+                nodes.append(Examined(host, faults=(fault,)))
+                continue
+            except Exception as error:
+                # A node with another version, or half of one, may raise any error
+                nodes.append(Examined(host, faults=(f"cannot be asked: {one_line(error)}",)))
+                continue
+            clock, here = facts["clock"], socket.gethostname()
+            ahead = max(0.0, clock - time.time()) or min(0.0, clock - sent)
+            read = {name: facts.get(name) for name in ("version", "fingerprint", "written", "memory")}
+            faults = []
+            if facts["version"] != __version__:
+                faults.append(f"has solverbook {facts['version']}, {here} has {__version__}: install the same on both")
+            if "unruled" in facts:
+                faults.append(f"cannot load the rules ({facts['unruled']}): {LESS}")
+            elif facts["fingerprint"] != wanted.fingerprint:
+                faults.append(f"has other rules of {wanted.game}: {LESS}")
+            if "unstored" in facts:
+                faults.append(f"cannot use the store: {facts['unstored']}")
+            elif not facts.get("sees_store"):
+                faults.append(
+                    f"does not see what {here} writes to {wanted.url}: mount it there, or name a --store that all nodes"
+                    " reach"
+                )
+            sees_store = bool(facts.get("sees_store"))
+            nodes.append(Examined(host, **read, sees_store=sees_store, ahead=ahead, faults=tuple(faults)))
+        return nodes
     finally:
         store.remove([file.name])
 
@@ -116,34 +147,3 @@ def examine(game: str, wanted: str, url: str, name: str, length: int) -> dict[st
     except SolverError as error:
         facts["unstored"] = one_line(error)
     return facts
-
-
-def _node(host: str, engine: Engine, handle: Any, wanted: Wanted, sent: float) -> Examined:
-    """A node by its answer to the question that was `sent` then."""
-    try:
-        facts = engine.result(handle, ANSWER_SECONDS)
-    except TimeoutError:
-        return Examined(host, faults=(f"has not answered for {ANSWER_SECONDS:g} s: look into Ray's log there",))
-    except Exception as error:
-        # A node with another version, or half of one, may raise any error
-        return Examined(host, faults=(f"cannot be asked: {one_line(error)}",))
-    clock = facts["clock"]
-    ahead = max(0.0, clock - time.time()) or min(0.0, clock - sent)
-    read = {name: facts.get(name) for name in ("version", "fingerprint", "written", "memory")}
-    faults = []
-    if facts["version"] != __version__:
-        faults.append(
-            f"has solverbook {facts['version']}, {socket.gethostname()} has {__version__}: install the same on both"
-        )
-    if "unruled" in facts:
-        faults.append(f"cannot load the rules ({facts['unruled']}): {LESS}")
-    elif facts["fingerprint"] != wanted.fingerprint:
-        faults.append(f"has other rules of {wanted.game}: {LESS}")
-    if "unstored" in facts:
-        faults.append(f"cannot use the store: {facts['unstored']}")
-    elif not facts.get("sees_store"):
-        faults.append(
-            f"does not see what {socket.gethostname()} writes to {wanted.url}: mount it there, or name a --store that"
-            " all nodes reach"
-        )
-    return Examined(host, **read, sees_store=bool(facts.get("sees_store")), ahead=ahead, faults=tuple(faults))

@@ -221,7 +221,19 @@ def opened(where: str, memory: int | None) -> RayEngine:
 
 def _start(started: contextlib.ExitStack, workers: int, memory: int) -> Any:
     """Start Ray on this machine."""
-    folder = _folder(started)
+    home = tempfile.gettempdir()
+    home = home if len(home) <= LONGEST_TEMPORARY else "/tmp"  # noqa: S108
+    # A folder for Ray's files goes away with the cluster; those of killed ones go now
+    for lock_path in Path(home).glob("solver-ray-*/lock"):
+        with contextlib.suppress(OSError, ResourceError), lock_path.open() as held:
+            files.lock(held.fileno(), lock_path)
+            shutil.rmtree(lock_path.parent, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix="solver-ray-", dir=home))
+    lock_file = started.enter_context((folder / "new").open("w"))
+    files.lock(lock_file.fileno(), folder)
+    # One that is seen is locked
+    (folder / "new").rename(folder / "lock")
+    started.callback(shutil.rmtree, folder, ignore_errors=True)
     known = {name: os.environ[name] for name in LOCAL if name in os.environ}
     if not {"RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"} & set(os.environ):
         # Otherwise Ray keeps a token in the home folder
@@ -239,7 +251,7 @@ def _start(started: contextlib.ExitStack, workers: int, memory: int) -> Any:
         object_store_memory=objects,
         _memory=max(memory - objects, objects),
         _node_ip_address="127.0.0.1",
-        _temp_dir=folder,
+        _temp_dir=str(folder),
     )
 
 
@@ -374,23 +386,6 @@ def _instead(ray: Any, *wanted: tuple[str, Any, str]) -> Iterator[None]:
                 earlier.callback(setattr, owner_object, name, usual)
                 setattr(owner_object, name, new)
         yield
-
-
-def _folder(started: contextlib.ExitStack) -> str:
-    """A folder for Ray's files, which goes away with the cluster; those of killed ones go now."""
-    home = tempfile.gettempdir()
-    home = home if len(home) <= LONGEST_TEMPORARY else "/tmp"  # noqa: S108
-    for lock_path in Path(home).glob("solver-ray-*/lock"):
-        with contextlib.suppress(OSError, ResourceError), lock_path.open() as held:
-            files.lock(held.fileno(), lock_path)
-            shutil.rmtree(lock_path.parent, ignore_errors=True)
-    folder = Path(tempfile.mkdtemp(prefix="solver-ray-", dir=home))
-    lock_file = started.enter_context((folder / "new").open("w"))
-    files.lock(lock_file.fileno(), folder)
-    # One that is seen is locked
-    (folder / "new").rename(folder / "lock")
-    started.callback(shutil.rmtree, folder, ignore_errors=True)
-    return str(folder)
 
 
 @contextlib.contextmanager

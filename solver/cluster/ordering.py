@@ -142,22 +142,6 @@ def groups_of(form: Form, piece: Piece) -> Encoded:
     return encoded(encoder_of(CODECS[form.codec]), *piece, form.palette, form.index_bytes)
 
 
-def glued(form: Form, bounds: Iterator[Bound]) -> Iterator[Encoded]:
-    """The groups of all ranges, those of blocks included that two or more of them share."""
-    block, pieces, waiting = CODECS[form.codec].block, list[Piece](), 0
-    for bound in bounds:
-        pieces.append(bound.head)
-        waiting += len(bound.head[0])
-        if waiting == block:
-            yield groups_of(form, _joined(pieces))
-            pieces, waiting = [], 0
-        yield from bound.groups
-        pieces.append(bound.tail)
-        waiting += len(bound.tail[0])
-    if waiting:
-        yield groups_of(form, _joined(pieces))
-
-
 def _joined(pieces: list[Piece]) -> Piece:
     states, indices = (np.concatenate(column) for column in zip(*pieces, strict=True))
     return states, indices
@@ -258,7 +242,19 @@ class Merged:
         units = self.scale.units(self.shards.rules, self.tally.error)
         merits = units.kind.listed(self.tally.values)
         form = Form(None if merits is None else list(merits), codec, len(merits or ()), index_bytes)
-        yield from glued(form, self._bounds(form))
+        block, pieces, waiting = CODECS[codec].block, list[Piece](), 0
+        for bound in self._bounds(form):
+            pieces.append(bound.head)
+            waiting += len(bound.head[0])
+            # Two or more ranges may share a block
+            if waiting == block:
+                yield groups_of(form, _joined(pieces))
+                pieces, waiting = [], 0
+            yield from bound.groups
+            pieces.append(bound.tail)
+            waiting += len(bound.tail[0])
+        if waiting:
+            yield groups_of(form, _joined(pieces))
 
     def _bounds(self, form: Form) -> Iterator[Bound]:
         """The ranges of the book, of which only some are under way at a time."""

@@ -30,7 +30,6 @@ from solver.cluster.engine import Engine, Here, Node
 from solver.cluster.store import File, Slice, Sliced, Store, store_at
 from solver.cluster.tasks import Advanced, Job, Run, Segment, Shard, answer, gather, request
 from solver.rules.game import Rules
-from solver.store import documents
 from solver.sweep.scale import Scale, Tally
 
 LAYOUT = 2  # of commits
@@ -161,13 +160,6 @@ EVENTS: dict[str, type[Event]] = {
 EVENT_NAMES = {kind: name for name, kind in EVENTS.items()}
 
 
-def events_of(facts: dict[str, Any], identity: str) -> list[Event]:
-    """The events of a commit. Raises ValueError or KeyError if it is of another solve or version."""
-    if (facts.get("format"), facts.get("identity")) != (LAYOUT, identity):
-        raise ValueError("it is of another solve or version")
-    return [documents.read(EVENTS[name], document) for name, document in facts["done"]]
-
-
 class Course:
     """The history of a solve: `tiers` in order, `runs` of their children, and from the last tier on their `values`."""
 
@@ -287,10 +279,6 @@ class Place(NamedTuple):
     made: Made
     number: int
 
-    @property
-    def slice(self) -> Slice:
-        return self.made.part(self.number)
-
 
 class Filing(Engine):
     """An engine around another one that lets tasks exchange results through files of a store.
@@ -312,7 +300,9 @@ class Filing(Engine):
         return self.engine.memory
 
     def submit(self, task: Callable[..., Any], *arguments: Any, returns: int = 1, **options: Any) -> list[Any]:
-        slices = [argument.slice if isinstance(argument, Place) else argument for argument in arguments]
+        slices = [
+            argument.made.part(argument.number) if isinstance(argument, Place) else argument for argument in arguments
+        ]
         url = self.store.url
         if self.files and returns > 1:
             first_result, handle = self.engine.submit(_filed, url, task, *slices, returns=2, **options)
@@ -323,7 +313,9 @@ class Filing(Engine):
         return self.engine.submit(task, *slices, returns=returns, **options)
 
     def result(self, handle: Any, within: float | None = None) -> Any:
-        return _read(self.store, handle.slice) if isinstance(handle, Place) else self.engine.result(handle, within)
+        if isinstance(handle, Place):
+            return _read(self.store, handle.made.part(handle.number))
+        return self.engine.result(handle, within)
 
     def nodes(self) -> list[Node]:
         return self.engine.nodes()

@@ -28,7 +28,7 @@ from solver.base.expectations import MIDDLE, number_of
 from solver.base.kinds import NIMBER, OUTCOME
 from solver.base.parallel import Workers
 from solver.base.progress import silent
-from solver.cluster.blocks import Block, States, blocks_of, by_tiers, each_block, look_up, miniature, owners_of, several
+from solver.cluster.blocks import Block, States, blocks_of, by_tiers, look_up, miniature, owners_of, several
 from solver.cluster.store import File, Store, store_at
 from solver.compiled.binding import compiling
 from solver.compiled.edges import LARGEST, LOSSES, WINS, CompiledMoves
@@ -270,7 +270,9 @@ def close(job: Job, tier: int, shard: tuple[int, int], visited: Sequence[Segment
 def gather(job: Job, kind: str, source: int | None, shard: tuple[int, int], *blocks: Block | list[Block]) -> Run | None:
     """Gather, as a file of that kind, the states that tier `source`, or the starts, dealt to a shard: (bits, owner)."""
     bits, owner = shard
-    runs = list(by_tiers(run for block in each_block(blocks) for run in block.of(owner)))
+    # Blocks come split or not
+    parts = [part for item in blocks for part in (item if isinstance(item, list) else [item])]
+    runs = list(by_tiers(run for part in parts for run in part.of(owner)))
     if not runs:
         return None
     file = bench_of(job).store.put_parts(labelled(kind, source, shard), [keys for _, keys in runs])
