@@ -105,7 +105,17 @@ class SoloEnv(gymnasium.Env[Any, Any]):
         action = action_in(action, len(self.inner.layout.actions))
         if self._is_over():
             raise GameError("the game is over: reset the environment")
-        best, values = self._best() if self.reward == REWARDS[1] else (0.0, {})
+        best, values = 0.0, dict[int, float]()
+        if self.reward == REWARDS[1]:
+            answer, moves = self.opponent.player.examine(self.inner.position.state)
+            values = {move.action: float(move.value.score) for move in moves if move.value is not None}
+            # Expectations of positions are rounded
+            if len(values) == len(moves):
+                best = max(values.values())
+            elif answer.value is None:
+                raise self._unknown()
+            else:
+                best = float(answer.value.score)
         if action not in self.inner.legal:
             self.inner.terminations = dict.fromkeys(AGENTS, True)
             return self._observed(), ILLEGAL - best, True, False, {"illegal": True}
@@ -141,17 +151,6 @@ class SoloEnv(gymnasium.Env[Any, Any]):
 
     def _info(self) -> dict[str, Any]:
         return dict(self.inner.infos[self.agent])
-
-    def _best(self) -> tuple[float, dict[int, float]]:
-        """The position's value for the agent, and those of its actions, as far as they are known."""
-        answer, moves = self.opponent.player.examine(self.inner.position.state)
-        values = {move.action: float(move.value.score) for move in moves if move.value is not None}
-        # Expectations of positions are rounded
-        if len(values) == len(moves):
-            return max(values.values()), values
-        if answer.value is None:
-            raise self._unknown()
-        return float(answer.value.score), values
 
     def _unknown(self) -> MissingState:
         state = self.inner.position.state

@@ -30,7 +30,7 @@ from solver.export.layout import Layout, layout_of
 from solver.games import OPENSPIEL
 from solver.games.common.exploration import SECOND
 from solver.play.player import Player
-from solver.rules.game import Game, Rules, game_text, load_game, own_method
+from solver.rules.game import Rules, game_text, load_game, own_method
 from solver.rules.notation import Position, format_action, legal_actions, next_position, show
 from solver.rules.reading import parse_position
 
@@ -85,8 +85,19 @@ class SolverGame(pyspiel.Game):
     def __init__(self, parameters: dict[str, Any] | None = None) -> None:
         options = {**DEFAULTS, **(parameters or {})}
         # OpenSpiel's own strings have commas between parameters
-        options["game"] = options["game"].replace(",", ";")
-        rules = Rules(_uncut(options["game"]))
+        text = options["game"] = options["game"].replace(",", ";")
+        # A named tuple; the protocol does not say so
+        game: Any = game_of(text.rstrip(";").replace(";", ","))
+        values = text.rpartition("::")[2].partition(":")[2]
+        takes_more = len(game) > 1 or isinstance(next(iter(game), None), tuple)
+        # OpenSpiel drops silently what follows a comma. So of a game that can take more, one parameter alone has to end
+        # with a semicolon
+        if values and ";" not in values and takes_more and not own_method(game, "to_text"):
+            raise GameError(
+                f"{text} may lack what OpenSpiel cuts off at a comma: write semicolons for commas, as in"
+                f" {NAME}(game=connect-four:4;4), or {text}; if that is all"
+            )
+        rules = Rules(game)
         self.shared: _Shared = _Shared(rules, options["longest"])
         outcomes = 0 if rules.chance is None else MOST_OUTCOMES
         bound = LARGEST if rules.margins else 1.0
@@ -125,24 +136,6 @@ class _Observer:
 
     def string_from(self, state: SolverState, player: int) -> str:
         return str(state)
-
-
-def _uncut(text: str) -> Game:
-    """The game that a parameter names. Raises GameError for one that OpenSpiel may have cut at a comma.
-
-    In its strings commas stand between parameters, and OpenSpiel drops other text silently. So of a game that can
-    take more, one parameter alone has to end with a semicolon.
-    """
-    # A named tuple; the protocol does not say so
-    game: Any = game_of(text.rstrip(";").replace(";", ","))
-    values = text.rpartition("::")[2].partition(":")[2]
-    takes_more = len(game) > 1 or isinstance(next(iter(game), None), tuple)
-    if values and ";" not in values and takes_more and not own_method(game, "to_text"):
-        raise GameError(
-            f"{text} may lack what OpenSpiel cuts off at a comma: write semicolons for commas, as in"
-            f" {NAME}(game=connect-four:4;4), or {text}; if that is all"
-        )
-    return game  # type: ignore[no-any-return]
 
 
 class SolverState(pyspiel.State):
@@ -317,10 +310,6 @@ def _turned(move: str, rows: int) -> str:
     return "".join(f"{column}{rows + 1 - int(row)}" for column, row in pairs)
 
 
-def _breakthrough(options: dict[str, Any]) -> str:
-    return f"breakthrough:{options['columns']},{options['rows']},{2 if options['rows'] >= 6 else 1}"
-
-
 SHARED = {
     "connect_four": Shared(
         lambda said: f"connect-four:{said['columns']},{said['rows']},{said.get('x_in_row', 4)}",
@@ -330,7 +319,9 @@ SHARED = {
         lambda said: "tic-tac-toe",
         lambda move, rows: f"{'abc'[int(move[4])]}{3 - int(move[2])}",  # x(0,1)
     ),
-    "breakthrough": Shared(_breakthrough, _turned),  # a7b6, a7b6* if it takes
+    "breakthrough": Shared(
+        lambda said: f"breakthrough:{said['columns']},{said['rows']},{2 if said['rows'] >= 6 else 1}", _turned
+    ),  # a7b6, a7b6* if it takes
     "othello": Shared(lambda said: "othello:8,8", _turned),  # d3, pass
 }
 

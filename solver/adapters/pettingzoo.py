@@ -20,7 +20,6 @@ from __future__ import annotations
 import io
 import operator
 import random
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -151,7 +150,23 @@ class SolverEnv(AECEnv[str, Any, Any]):
         """
         if seed is not None:
             self.chance.seed(seed)
-        position = self._start(options or {})
+        for option in options or {}:
+            if option not in (*OPTIONS, PROBE):
+                raise GameError(f"reset has no option {str(option)[:60]!r}: choose one of {', '.join(OPTIONS)}")
+        said, rules = (options or {}).get("position"), self.rules
+        if said is None:
+            placed, position = own_method(rules.game, "placed"), first_position(rules)
+            for _ in range(PLACING if placed else 0):
+                state = placed(self.chance.randrange(DRAWS))
+                if state >= 0 and not rules.is_terminal(state):
+                    position = first_position(rules, state)
+                    break
+        else:
+            position = parse_position(rules, said if isinstance(said, str) else f"#{as_integer(said)}")
+            if rules.is_terminal(position.state):
+                raise PositionError(f"the game is over at {str(said)[:60]!r}: begin before its end")
+            if self.teacher is not None:
+                self.teacher.check(position.state)
         self.agents = list(AGENTS)
         self.rewards = dict.fromkeys(AGENTS, 0.0)
         self._cumulative_rewards = dict.fromkeys(AGENTS, 0.0)
@@ -160,29 +175,6 @@ class SolverEnv(AECEnv[str, Any, Any]):
         self.played = 0
         self.position = position
         self._settle()
-
-    def _start(self, options: Mapping[str, Any]) -> Position:
-        for option in options:
-            if option not in (*OPTIONS, PROBE):
-                raise GameError(f"reset has no option {str(option)[:60]!r}: choose one of {', '.join(OPTIONS)}")
-        if options.get("position") is None:
-            return self._placed()
-        said = options["position"]
-        position = parse_position(self.rules, said if isinstance(said, str) else f"#{as_integer(said)}")
-        if self.rules.is_terminal(position.state):
-            raise PositionError(f"the game is over at {str(said)[:60]!r}: begin before its end")
-        if self.teacher is not None:
-            self.teacher.check(position.state)
-        return position
-
-    def _placed(self) -> Position:
-        """The start, or any placement that is not over, drawn by lot, where the rules have `placed`."""
-        placed = own_method(self.rules.game, "placed")
-        for _ in range(PLACING if placed else 0):
-            state = placed(self.chance.randrange(DRAWS))
-            if state >= 0 and not self.rules.is_terminal(state):
-                return first_position(self.rules, state)
-        return first_position(self.rules)
 
     def step(self, action: Any) -> None:
         """Make the agent's move. Raises GameError for one that is not legal."""
@@ -220,24 +212,21 @@ class SolverEnv(AECEnv[str, Any, Any]):
         elif self.played >= self.longest:
             self.truncations = dict.fromkeys(AGENTS, True)
         self.agent_selection = AGENTS[mover]
-        self.infos = {agent: self._taught(agent) for agent in AGENTS}
-
-    def _taught(self, agent: str) -> dict[str, Any]:
-        """The teacher's verdict, for whoever moves; the mask is empty for the other, at the end, and without a verdict.
-
-        Estimates that put all moves on a level are no verdict.
-        """
+        self.infos = {agent: {} for agent in AGENTS}
         if self.teacher is None:
-            return {}
+            return
+        # The verdict is for whoever moves. Estimates that put all moves on a level are none
         is_over = any(self.terminations.values()) or any(self.truncations.values())
-        if is_over or agent != self.agent_selection:
-            return {"best_mask": np.zeros(len(self.layout.actions), np.int8), "value": None, "exact": False}
-        answer, moves = self.teacher.examine(self.position.state)
-        best = [move for move in moves if move.best]
-        exact = answer.exact and bool(best) and all(move.exact for move in best)
-        mask = self.layout.mask(move.action for move in best if exact or len(best) < len(moves))
-        value = None if answer.value is None else answer.value.score
-        return {"best_mask": np.frombuffer(bytes(mask), np.int8), "value": value, "exact": exact}
+        for agent in AGENTS:
+            mask, value, exact = self.layout.mask(()), None, False
+            if agent == self.agent_selection and not is_over:
+                answer, moves = self.teacher.examine(position.state)
+                best = [move for move in moves if move.best]
+                exact = answer.exact and bool(best) and all(move.exact for move in best)
+                mask = self.layout.mask(move.action for move in best if exact or len(best) < len(moves))
+                value = None if answer.value is None else answer.value.score
+            verdict = {"best_mask": np.frombuffer(bytes(mask), np.int8), "value": value, "exact": exact}
+            self.infos[agent] = verdict
 
     def observe(self, agent: str) -> dict[str, Any]:
         """The board; which actions are legal, none for whoever is not to move."""

@@ -113,11 +113,25 @@ class Hints:
 
         with contextlib.suppress(BudgetExceeded, MethodError):
             for state in reversed(path):
-                if not (rules.is_terminal(state) or any(True for _ in rules.outcomes(state))):
+                if rules.is_terminal(state) or any(True for _ in rules.outcomes(state)):
+                    continue
+                evaluated = value(state)
+                score, distance = evaluated.score, evaluated.distance
+                low, high = rules.bounds(state) if rules.bounds is not None else (score, score)
+                if not low <= score <= high:
+                    yield state, f"is worth {score}, its bounds are {(low, high)}: they must hold it"
+                elif self._longest is not None and distance is not None and distance > self._longest(state):
+                    longest = self._longest(state)
+                    yield state, f"ends after {distance} plies, longest is {longest}: it must not be less"
+                elif rules.replies is not None and not self._outlook(state):
                     children = [(action, rules.result(state, action)) for action in rules.actions(state)]
-                    fault = self._look_at_value(state, children, value)
-                    if fault is not None:
-                        yield state, fault
+                    replies, merits = self._replying(state, children), list[int]()
+                    for action, child in replies:
+                        merit = rules.end(child) if rules.is_terminal(child) else merit_of(value(child))
+                        merits.append(rules.lifted(merit, state, action, child))
+                    if not merits or max(merits) != merit_of(evaluated):
+                        actions = [action for action, _ in replies]
+                        yield state, f"is worth {evaluated}, more than its replies {actions}: add a best reply"
         self._seconds -= time.perf_counter() - begun
 
     def _look(self, state: Any, children: list[tuple[Any, Any]]) -> str | None:
@@ -158,25 +172,6 @@ class Hints:
                 return f"leads to the draw {child}, where outlook and replies must be 0"
             if self._followup is not None and self._followup(child) != self._outlook(child):
                 return f"leads to {child}, whose followup is not its outlook: they must be equal after a reply"
-        return None
-
-    def _look_at_value(self, state: Any, children: Children, value: Callable[[Any], Value]) -> str | None:
-        evaluated = value(state)
-        low, high = self.rules.bounds(state) if self.rules.bounds is not None else (evaluated.score, evaluated.score)
-        if not low <= evaluated.score <= high:
-            return f"is worth {evaluated.score}, its bounds are {(low, high)}: they must hold it"
-        if self._longest is not None and evaluated.distance is not None and evaluated.distance > self._longest(state):
-            return f"ends after {evaluated.distance} plies, longest is {self._longest(state)}: it must not be less"
-        if self.rules.replies is not None and not self._outlook(state):
-            replies = self._replying(state, children)
-            ends = [
-                self.rules.end(child) if self.rules.is_terminal(child) else merit_of(value(child))
-                for _, child in replies
-            ]
-            merits = [self.rules.lifted(end, state, *reply) for end, reply in zip(ends, replies, strict=True)]
-            if not merits or max(merits) != merit_of(evaluated):
-                actions = [action for action, _ in replies]
-                return f"is worth {evaluated}, more than its replies {actions}: add a best reply"
         return None
 
     def _replying(self, state: Any, children: Children) -> list[tuple[Any, Any]]:

@@ -245,7 +245,15 @@ class Table:
 
     def __init__(self, runs: Sequence[Run]) -> None:
         self.runs: list[Run] = [run for run in runs if len(run)]
-        self.rows: NDArray[np.int64] = np.array([_row(run) for run in self.runs], np.int64).reshape(-1, 7)
+        rows = []
+        for run in self.runs:
+            if isinstance(run, Packed):
+                blocks, words = run.blocks, run.words
+                addresses = blocks.ctypes.data, words.ctypes.data
+                rows.append([len(blocks), len(run), *addresses, len(words), run.before, run.base])
+            else:
+                rows.append([0, len(run), 0, run.ctypes.data, 0, 0, 0])
+        self.rows: NDArray[np.int64] = np.array(rows, np.int64).reshape(-1, 7)
         self._cuts = np.zeros(1, np.int64), np.zeros((1, len(self.rows)), np.uint32)
         self._ends = np.where(self.rows[:, ROWS], self.rows[:, ROWS] - 1, self.rows[:, SIZE]).astype(np.uint32)
 
@@ -305,13 +313,6 @@ class Table:
         states, weights = np.concatenate(keys), np.concatenate(sizes)
         order = np.argsort(states, kind="stable")
         return states[order], weights[order]
-
-
-def _row(run: Run) -> list[int]:
-    if isinstance(run, Packed):
-        blocks, words = run.blocks, run.words
-        return [len(blocks), len(run), blocks.ctypes.data, words.ctypes.data, len(words), run.before, run.base]
-    return [0, len(run), 0, run.ctypes.data, 0, 0, 0]
 
 
 @register_jitable

@@ -125,7 +125,7 @@ class Runs:
             shelves[name].discard()
 
     def spill(self, team: Workers) -> None:
-        """Move all runs in memory to a file; the runs of a key become one."""
+        """Move all runs in memory to a file; the runs of a key become one. If files are many, merge the small ones."""
         for block in sorted(self._scattered):
             self._gather(block)
         if not self._memory:
@@ -139,35 +139,28 @@ class Runs:
             self._memory[key] = []
         self._memory = {}
         self.bytes = 0
-        self._merge_files(team)
-        trim_heap()
-
-    def _merge_files(self, team: Workers) -> None:
-        """If files are many, merge those with the fewest blocks: runs of far keys would keep each of them open."""
         block_counts: Counter[StateShelf] = Counter()
         for pieces in self._files.values():
             for shelf, begin, end in pieces:
                 block_counts[shelf] += end - begin
-        if len(block_counts) <= MAX_OPEN_FILES:
-            return
-        # halve the number of files, so that merging stays rare
-        small_shelves = set(
-            sorted(block_counts, key=lambda shelf: (block_counts[shelf], shelf.name))[
-                : len(block_counts) - MAX_OPEN_FILES // 2
-            ]
-        )
-        merged_shelf = StateShelf(self.work, "runs", numbered=True)
-        for pieces in self._files.values():
-            runs = [shelf.section(begin, end) for shelf, begin, end in pieces if shelf in small_shelves]
-            if runs:
-                merged_begin = merged_shelf.count
-                for piece in merged_packed(Table(runs), team):
-                    merged_shelf.append(piece)
-                pieces[:] = [part for part in pieces if part[0] not in small_shelves] + [
-                    (merged_shelf, merged_begin, merged_shelf.count)
-                ]
-        for shelf in small_shelves:
-            shelf.discard()
+        if len(block_counts) > MAX_OPEN_FILES:
+            # Merge the files with the fewest blocks: runs of far keys would keep each of them open. Half as many
+            # remain, so that merging stays rare
+            by_size = sorted(block_counts, key=lambda shelf: (block_counts[shelf], shelf.name))
+            small_shelves = set(by_size[: len(block_counts) - MAX_OPEN_FILES // 2])
+            merged_shelf = StateShelf(self.work, "runs", numbered=True)
+            for pieces in self._files.values():
+                runs = [shelf.section(begin, end) for shelf, begin, end in pieces if shelf in small_shelves]
+                if runs:
+                    merged_begin = merged_shelf.count
+                    for piece in merged_packed(Table(runs), team):
+                        merged_shelf.append(piece)
+                    pieces[:] = [part for part in pieces if part[0] not in small_shelves] + [
+                        (merged_shelf, merged_begin, merged_shelf.count)
+                    ]
+            for shelf in small_shelves:
+                shelf.discard()
+        trim_heap()
 
     def saved(self) -> list[Waiting]:
         """Return the record for a checkpoint. All runs must be in files."""

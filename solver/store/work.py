@@ -412,12 +412,33 @@ class Work:
     def _open(self, folder: Path, restart: bool) -> None:
         """Lock the folder, and take over the files of an earlier run."""
         self._lock = hold(folder / LOCK, folder)
+        manifest, remedy = folder / MANIFEST, "--restart discards it, or name another book"
         try:
-            manifest = folder / MANIFEST
             if restart:
                 _forget(manifest)
             if manifest.exists():
-                self._take_over(manifest)
+                status = manifest.lstat()
+                if not stat.S_ISREG(status.st_mode) or status.st_size > 1 << 30:
+                    raise ResourceError(f"{manifest} is not a checkpoint: {remedy}")
+                try:
+                    facts = unsealed(manifest.read_bytes())
+                except ValueError:
+                    raise ResourceError(f"{manifest} is damaged: {remedy}") from None
+                if (facts.get("format"), facts.get("identity")) != (LAYOUT, self.identity):
+                    raise ResourceError(f"{folder} belongs to another solve or version, or to changed rules: {remedy}")
+                self._numbers = facts["numbers"]
+                for name, (dtype, size, checksum) in facts["columns"].items():
+                    if not OURS.fullmatch(f"{name}.column"):
+                        raise ResourceError(f"{manifest} names a file that is not ours: {remedy}")
+                    try:
+                        descriptor = system.open_descriptor(folder / f"{name}.column", os.O_RDWR | system.NO_FOLLOW)
+                    except FileNotFoundError:
+                        raise ResourceError(f"{folder} lacks the file {name}.column: {remedy}") from None
+                    self.columns[name] = Column(self, name, dtype, descriptor, size, checksum)
+                    if not self.columns[name].check():
+                        raise ResourceError(f"{folder}: the file {name}.column is damaged: {remedy}")
+                self.resumed = facts["state"]
+                self.kept = True
             known = {f"{name}.column" for name in self.columns} | {LOCK, MANIFEST}
             for path in self._ours(folder):
                 if path.name not in known:
@@ -430,30 +451,6 @@ class Work:
             os.close(self._lock)
             self._lock = -1
             raise
-
-    def _take_over(self, manifest: Path) -> None:
-        remedy = "--restart discards it, or name another book"
-        if manifest.is_symlink() or not stat.S_ISREG(manifest.stat().st_mode) or manifest.stat().st_size > 1 << 30:
-            raise ResourceError(f"{manifest} is not a checkpoint: {remedy}")
-        try:
-            facts = unsealed(manifest.read_bytes())
-        except ValueError:
-            raise ResourceError(f"{manifest} is damaged: {remedy}") from None
-        if (facts.get("format"), facts.get("identity")) != (LAYOUT, self.identity):
-            raise ResourceError(f"{self.folder} belongs to another solve or version, or to changed rules: {remedy}")
-        self._numbers = facts["numbers"]
-        for name, (dtype, size, checksum) in facts["columns"].items():
-            if not OURS.fullmatch(f"{name}.column"):
-                raise ResourceError(f"{manifest} names a file that is not ours: {remedy}")
-            try:
-                descriptor = system.open_descriptor(manifest.parent / f"{name}.column", os.O_RDWR | system.NO_FOLLOW)
-            except FileNotFoundError:
-                raise ResourceError(f"{self.folder} lacks the file {name}.column: {remedy}") from None
-            self.columns[name] = Column(self, name, dtype, descriptor, size, checksum)
-            if not self.columns[name].check():
-                raise ResourceError(f"{self.folder}: the file {name}.column is damaged: {remedy}")
-        self.resumed = facts["state"]
-        self.kept = True
 
     @staticmethod
     def _ours(folder: Path) -> list[Path]:

@@ -13,7 +13,7 @@ import contextlib
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from solver.base.errors import DamagedBook, MethodError
 
@@ -107,16 +107,12 @@ def joined(contents_by_kind: Mapping[int, bytes]) -> bytes:
     )
 
 
-class _Import(NamedTuple):
-    name: str
-    kind: int
-
-
-def _imports(contents: bytes) -> list[_Import]:
+def _imports(contents: bytes) -> list[tuple[str, int]]:
+    """The names and kinds of what an object imports."""
     reader, imports = Reader(contents), []
     for _ in range(reader.number()):
         reader.name()
-        imports.append(_Import(reader.name(), kind := reader.byte()))
+        imports.append((reader.name(), kind := reader.byte()))
         if kind == OF_FUNCTION:
             reader.number()
         elif kind == OF_GLOBAL:
@@ -157,7 +153,7 @@ def _functions(linking: bytes) -> dict[str, int]:
 def wanted(compiled: bytes) -> list[str]:
     """The functions of others that an object calls, by their names."""
     section_contents = dict(sections(compiled))
-    return [imported.name for imported in _imports(section_contents.get(IMPORT, b"\0")) if imported.kind == OF_FUNCTION]
+    return [name for name, kind in _imports(section_contents.get(IMPORT, b"\0")) if kind == OF_FUNCTION]
 
 
 def finished(
@@ -179,12 +175,12 @@ def finished(
         if reader.name() == "linking":
             linking = contents[reader.at :]
     imports = _imports(section_contents.pop(IMPORT, b"\0"))
-    strange = [imported.name for imported in imports if imported.name not in ("__linear_memory", "__stack_pointer")]
+    strange = [name for name, _ in imports if name not in ("__linear_memory", "__stack_pointer")]
     if strange:
         raise MethodError(f"the rules want {', '.join(strange)}, which a module does not have")
     places = _functions(linking)
     section_contents[MEMORY] = vector([bytes([1]) + number(pages) + number(max_pages)])
-    if any(imported.kind == OF_GLOBAL for imported in imports):
+    if any(kind == OF_GLOBAL for _, kind in imports):
         section_contents[GLOBAL] = vector(
             [bytes([I32, MUTABLE, I32_CONST]) + number(stack, signed=True) + bytes([END])]
         )
@@ -214,22 +210,17 @@ def facts_of(data: bytes) -> dict[str, Any]:
     if len(data) > MAX_MODULE_BYTES:
         raise DamagedBook(f"the module has {len(data):,} bytes, of {MAX_MODULE_BYTES:,} at most: build it again")
     with contextlib.suppress(IndexError, ValueError, RecursionError):
-        if hashlib.sha256(data[:-SEAL_BYTES]).digest() == data[-SEAL_BYTES:]:
-            facts = _facts_in(data)
-            if facts is not None:
+        if hashlib.sha256(data[:-SEAL_BYTES]).digest() != data[-SEAL_BYTES:]:
+            raise ValueError
+        facts: Any = None
+        for kind, contents in sections(data):
+            reader = Reader(contents)
+            if kind not in OURS or (kind == FUNCTION and reader.number() > MAX_FUNCTIONS):
+                raise ValueError
+            if kind == CUSTOM and facts is None and reader.name() == FACTS:
+                facts = json.loads(contents[reader.at :])
+        if type(facts) is dict and all(type(fact) in (str, int, bool) for fact in facts.values()):
+            win = facts.get("win")
+            if type(win) is int and 0 < win < 1 << 62:
                 return facts
     raise DamagedBook("this is not a module of `solver build`, or it is damaged: build it again")
-
-
-def _facts_in(data: bytes) -> dict[str, Any] | None:
-    """The facts of a module of sections such as ours; None without. Raises IndexError, ValueError, RecursionError."""
-    facts: Any = None
-    for kind, contents in sections(data):
-        reader = Reader(contents)
-        if kind not in OURS or (kind == FUNCTION and reader.number() > MAX_FUNCTIONS):
-            return None
-        if kind == CUSTOM and facts is None and reader.name() == FACTS:
-            facts = json.loads(contents[reader.at :])
-    if type(facts) is not dict or any(type(fact) not in (str, int, bool) for fact in facts.values()):
-        return None
-    return facts if type(facts.get("win")) is int and 0 < facts["win"] < 1 << 62 else None

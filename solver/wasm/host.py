@@ -50,11 +50,11 @@ class Module(ExactSearch):
     memory, of a size that is bounded, and is ended where it does not end by itself.
     """
 
-    def __init__(self, data: bytes, rules: Rules, table: int = TABLE_BYTES, *, is_ours: bool = False) -> None:
+    def __init__(self, data: bytes, rules: Rules, *, is_ours: bool = False) -> None:
         self.rules, self.facts = rules, facts_of(data)
         check_facts(self.facts, rules)
         self.win, self.scores = self.facts["win"], rules.scores
-        self._data, self._table, self._is_ours = data, table, is_ours
+        self._data, self._is_ours = data, is_ours
         self._state_bytes = 8 * words_of(rules.bits)
         self.patience = CALL_SECONDS
         self._nodes = 0
@@ -69,45 +69,36 @@ class Module(ExactSearch):
         try:
             code = self._watch.compiled(self._data, is_ours=self._is_ours)
             self._store = wasmtime.Store(self._watch.engine)
-            self._store.set_limits(self._table + LOOK_TABLE + SPARE, 1 << 10, 1, 1, 1)
+            self._store.set_limits(TABLE_BYTES + LOOK_TABLE + SPARE, 1 << 10, 1, 1, 1)
             deadline = time.monotonic() + CALL_SECONDS
             with self._watch.ends(self._store, CALL_SECONDS):
                 instance = wasmtime.Instance(self._store, code, [])
             self._exports: Mapping[str, Any] = instance.exports(self._store)
-            self._check_exports()
-            self._lay_out(deadline)
+            wanted = dict(exports.REQUIRED)
+            for group, entry_point in ((exports.EXACT, "lay_out"), (exports.DEPTH, "lay_out_look")):
+                wanted |= group if entry_point in self._exports else {}
+            lacks = []
+            for name, count in wanted.items():
+                function, result = self._exports.get(name), "f64" if name in exports.FLOATS else "i64"
+                kinds = function.type(self._store) if isinstance(function, wasmtime.Func) else None
+                if kinds is None or [*map(str, kinds.params), *map(str, kinds.results)] != ["i64"] * count + [result]:
+                    lacks.append(name)
+            if lacks or not isinstance(self._exports.get("memory"), wasmtime.Memory):
+                raise DamagedBook(f"the module lacks {', '.join(lacks) or 'a memory'}: build it again: solver build")
+
+            # Together the calls end by the deadline
+            def call(name: str, *numbers: int) -> Any:
+                return self._call(max(0.0, deadline - time.monotonic()), name, *numbers)
+
+            self._grow(end := exports.HEAP)
+            if self.searches:
+                end = call("lay_out", PLIES, ROWS, _words(TABLE_BYTES))
+                self._grow(end)
+                call("forget")
+            if self.looks:
+                self._grow(call("lay_out_look", end, LOOK_PLIES, LOOK_ROWS, _words(LOOK_TABLE)))
         except self._trap as error:
             raise DamagedBook(f"the module does not start: {_reason(error)}: build it again: solver build") from None
-
-    def _check_exports(self) -> None:
-        """Raise DamagedBook where functions are missing, or take or return something else."""
-        wanted = dict(exports.REQUIRED)
-        for group, entry_point in ((exports.EXACT, "lay_out"), (exports.DEPTH, "lay_out_look")):
-            wanted |= group if entry_point in self._exports else {}
-        import wasmtime
-
-        lacks = []
-        for name, count in wanted.items():
-            function, result = self._exports.get(name), "f64" if name in exports.FLOATS else "i64"
-            kinds = function.type(self._store) if isinstance(function, wasmtime.Func) else None
-            if kinds is None or [*map(str, kinds.params), *map(str, kinds.results)] != ["i64"] * count + [result]:
-                lacks.append(name)
-        if lacks or not isinstance(self._exports.get("memory"), wasmtime.Memory):
-            raise DamagedBook(f"the module lacks {', '.join(lacks) or 'a memory'}: build it again: solver build")
-
-    def _lay_out(self, deadline: float) -> None:
-        """Make room for the searches; together the calls end by the deadline."""
-
-        def call(name: str, *numbers: int) -> Any:
-            return self._call(max(0.0, deadline - time.monotonic()), name, *numbers)
-
-        self._grow(end := exports.HEAP)
-        if self.searches:
-            end = call("lay_out", PLIES, ROWS, _words(self._table))
-            self._grow(end)
-            call("forget")
-        if self.looks:
-            self._grow(call("lay_out_look", end, LOOK_PLIES, LOOK_ROWS, _words(LOOK_TABLE)))
 
     @property
     def searches(self) -> bool:
