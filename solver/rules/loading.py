@@ -43,30 +43,34 @@ def user_class(source: str, name: str, wanted: str = "") -> type:
     Without a name it is the class of rules that is called `wanted`, or the only one. A file becomes a module of a name
     of its own, which Numba's cache needs.
     """
-    if source.endswith(".py"):
-        _check_file(source)
     try:
-        module = _of_file(os.path.realpath(source)) if source.endswith(".py") else _of_name(source)
+        if source.endswith(".py"):
+            open_input(source, MOST_BYTES).close()
+    except FileNotFoundError:
+        raise GameError(f"no file {source!r}: give the path of the file with the rules") from None
+    except OSError as error:
+        raise GameError(f"{source!r} cannot be read: {error.strerror}: give the path of a file with rules") from None
+    try:
+        if source.endswith(".py"):
+            module = _of_file(os.path.realpath(source))
+        elif all(word.isidentifier() for word in source.split(".")):
+            _beside.add(os.getcwd())
+            module = importlib.import_module(source)
+        else:
+            raise GameError(f"{source!r} names neither a file (my_game.py::Class) nor a module (package.module::Class)")
     except (GameError, MemoryError):
         raise
     except RecursionError:
         raise GameError(f"{source} cannot be imported: it recurses without end") from None
     except (Exception, SystemExit) as error:
         raise GameError(f"{source} cannot be imported: {error_text(error)}") from error
-    if not name:
-        return _rules_class(module, source, wanted)
-    cls = getattr(module, name, None)
-    if not isinstance(cls, type):
+    if name:
+        cls = getattr(module, name, None)
+        if isinstance(cls, type):
+            return cls
         raise GameError(f"{source} has no class {name!r}: name the class of the rules, {source}::Class")
-    return cls
-
-
-def _rules_class(module: types.ModuleType, source: str, wanted: str) -> type:
-    """The class of rules that a module defines: no other says how a game begins. Of several, that of a name."""
-    own_classes = [
-        value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__
-    ]
-    candidates = [cls for cls in own_classes if any("initial" in vars(base) for base in cls.__mro__)]
+    # No other class says how a game begins
+    candidates = [cls for cls in _own_classes(module) if any("initial" in vars(base) for base in cls.__mro__)]
     if not candidates:
         raise GameError(f"{source} has no class of rules: give one a method initial(self)")
     candidates = [cls for cls in candidates if cls.__name__ == wanted] or candidates
@@ -74,6 +78,10 @@ def _rules_class(module: types.ModuleType, source: str, wanted: str) -> type:
         names = ", ".join(f"{source}::{cls.__name__}" for cls in candidates)
         raise GameError(f"{source} has several classes of rules: name one of {names}")
     return candidates[0]
+
+
+def _own_classes(module: types.ModuleType) -> list[type]:
+    return [value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__]
 
 
 def names_user_rules(text: str) -> bool:
@@ -93,22 +101,21 @@ def is_user_file(module: str) -> bool:
     return module.startswith(USER_MODULE)
 
 
-def _check_file(source: str) -> None:
-    """Raise GameError if this is not a file of rules."""
-    try:
-        open_input(source, MOST_BYTES).close()
-    except FileNotFoundError:
-        raise GameError(f"no file {source!r}: give the path of the file with the rules") from None
-    except OSError as error:
-        raise GameError(f"{source!r} cannot be read: {error.strerror}: give the path of a file with rules") from None
-
-
 def _of_file(path: str) -> types.ModuleType:
     name = f"{USER_MODULE}{zlib.crc32(path.encode('utf-8', 'surrogateescape')):08x}"
-    _beside.add(os.path.dirname(path))
-    if name in sys.modules and not any(_has_changed(module) for module in _made_beside(path)):
+    folder = os.path.dirname(path)
+    _beside.add(folder)
+    own_modules = [(key, module) for key, module in sys.modules.items() if SOURCE in vars(module)]
+    here = {key for key, module in own_modules if str(module.__file__).startswith(folder + os.sep)}
+    if name in sys.modules and not any(_has_changed(sys.modules[key]) for key in here):
         return sys.modules[name]
-    _forget_others(os.path.dirname(path))
+    # Let modules be imported anew that were imported from the folder, and those of the same names from elsewhere
+    for key, _ in own_modules:
+        top = os.path.join(folder, key.partition(".")[0])
+        is_here = key in here or os.path.exists(top + ".py") or os.path.isdir(top)
+        if is_here and not key.startswith(USER_MODULE):
+            del sys.modules[key]
+    importlib.invalidate_caches()
     spec = importlib.util.spec_from_file_location(name, path, loader=_FromSource(name, path))
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -121,13 +128,6 @@ def _of_file(path: str) -> types.ModuleType:
     return module
 
 
-def _of_name(name: str) -> types.ModuleType:
-    if not all(word.isidentifier() for word in name.split(".")):
-        raise GameError(f"{name!r} names neither a file (my_game.py::Class) nor a module (package.module::Class)")
-    _beside.add(os.getcwd())
-    return importlib.import_module(name)
-
-
 class _FromSource(importlib.machinery.SourceFileLoader):
     """Imports from source, never from cached bytecode, and keeps the text."""
 
@@ -138,21 +138,12 @@ class _FromSource(importlib.machinery.SourceFileLoader):
         data = self.get_data(self.path)
         vars(module)[SOURCE] = importlib.util.decode_source(data)
         exec(self.source_to_code(data, self.path), vars(module))  # noqa: S102
-        _without_numba(module)
-
-
-def _without_numba(module: types.ModuleType) -> None:
-    """Undo Numba's wrapping of functions and methods: rules are compiled whole, and run as plain Python.
-
-    Numba's own cache ignores the names that a function uses, so it would run old code after an edit elsewhere.
-    """
-    classes = [
-        value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__
-    ]
-    for holder in (module, *classes):
-        for name, value in list(vars(holder).items()):
-            if hasattr(value, "py_func") and type(value).__module__.startswith("numba."):
-                setattr(holder, name, value.py_func)
+        # Undo Numba's wrapping of functions and methods: rules are compiled whole, and run as plain Python. Numba's own
+        # cache ignores the names that a function uses, so it would run old code after an edit elsewhere.
+        for holder in (module, *_own_classes(module)):
+            for name, value in list(vars(holder).items()):
+                if hasattr(value, "py_func") and type(value).__module__.startswith("numba."):
+                    setattr(holder, name, value.py_func)
 
 
 class _Beside:
@@ -174,8 +165,9 @@ class _Beside:
     ) -> importlib.machinery.ModuleSpec | None:
         if name.partition(".")[0] in NOT_RULES | {"solver"}:
             return None
-        folders = self.folders if path is None else [one for one in path if _is_within(one, self.folders)]
-        for folder in folders:
+        for folder in self.folders if path is None else path:
+            if not any(folder == own or folder.startswith(own + os.sep) for own in self.folders):
+                continue
             finder = importlib.machinery.FileFinder(folder, (_FromSource, importlib.machinery.SOURCE_SUFFIXES))
             spec = finder.find_spec(name)
             if spec is None:
@@ -189,38 +181,12 @@ class _Beside:
 _beside = _Beside()
 
 
-def _is_within(path: str, folders: list[str]) -> bool:
-    return any(path == folder or path.startswith(folder + os.sep) for folder in folders)
-
-
-def _made_beside(path: str) -> Iterator[types.ModuleType]:
-    """The modules that were imported from a file and from its folder."""
-    folder = os.path.dirname(path) + os.sep
-    for module in list(sys.modules.values()):
-        if SOURCE in vars(module) and str(module.__file__).startswith(folder):
-            yield module
-
-
 def _has_changed(module: types.ModuleType) -> bool:
     try:
         source = read_input(str(module.__file__), MOST_BYTES)
         return bool(importlib.util.decode_source(source) != vars(module)[SOURCE])
     except (OSError, SyntaxError, UnicodeDecodeError):
         return True
-
-
-def _forget_others(folder: str) -> None:
-    """Let modules be imported anew that were imported from the folder, and those of the same names from elsewhere."""
-    for name, module in list(sys.modules.items()):
-        if SOURCE not in vars(module) or name.startswith(USER_MODULE):
-            continue
-        top_name = name.partition(".")[0]
-        is_here = os.path.exists(os.path.join(folder, top_name + ".py")) or os.path.isdir(
-            os.path.join(folder, top_name)
-        )
-        if is_here or str(module.__file__).startswith(folder + os.sep):
-            del sys.modules[name]
-    importlib.invalidate_caches()
 
 
 def error_text(error: BaseException) -> str:
@@ -252,12 +218,16 @@ def parameters_in(cls: Any, text: str) -> dict[str, Any]:
             name, value = fields[position], word
         if name not in kinds or name not in fields:
             raise ValueError(f"no parameter {name!r}: it takes {', '.join(fields)}")
-        kind = _without_none(kinds[name])
-        is_none = kind is not kinds[name] and value.strip().lower() == "none"
+        kind, arguments = kinds[name], typing.get_args(kinds[name])
+        if is_optional := types.NoneType in arguments and len(arguments) == 2:
+            kind = arguments[arguments[0] is types.NoneType]
+        is_none = is_optional and value.strip().lower() == "none"
         # Takes all unnamed numbers
         if typing.get_origin(kind) is tuple and {*typing.get_args(kind)} <= {int, ...} and not is_none:
-            if not named and name in values and not _is_whole(value.strip()):
-                raise ValueError(_unnamed(fields[position + 1 :], value.strip()[:40]))
+            if not named and name in values and not _is_whole(other := value.strip()[:40]):
+                if position + 1 == len(fields):
+                    raise ValueError(f"too many parameters: {other!r} is no number")
+                raise ValueError(f"what follows the numbers is given by its name: {fields[position + 1]}={other}")
             values[name] = (*values.get(name, ()), _convert(name, value, int))
             continue
         if name in values:
@@ -265,12 +235,6 @@ def parameters_in(cls: Any, text: str) -> dict[str, Any]:
         values[name] = None if is_none else _convert(name, value, kind)
         position += not named
     return values
-
-
-def _without_none(kind: Any) -> Any:
-    """X of an annotation `X | None`; any other as it is."""
-    arguments = typing.get_args(kind)
-    return arguments[arguments[0] is types.NoneType] if types.NoneType in arguments and len(arguments) == 2 else kind
 
 
 def _convert(name: str, text: str, kind: Any) -> Any:
@@ -305,13 +269,6 @@ def _convert(name: str, text: str, kind: Any) -> Any:
 
 def _is_whole(text: str) -> bool:
     return text.lstrip("-").isdecimal() and text.isascii() and len(text) <= 20
-
-
-def _unnamed(rest: list[str], text: str) -> str:
-    """Why a text that is no number cannot stand behind those that a tuple takes."""
-    if not rest:
-        return f"too many parameters: {text!r} is no number"
-    return f"what follows the numbers is given by its name: {rest[0]}={text}"
 
 
 def parameters_of(game: Any) -> str:

@@ -50,11 +50,22 @@ def position(game: GameOrName | Rules, board: Any, mover: int | None = None) -> 
         PositionError: There is no such position. The message names the first wrong cell, or the reason.
     """
     rules = game if isinstance(game, Rules) else Rules(load_game(game))
-    if not isinstance(board, str):
-        return state_of_array(rules, board, mover)
-    if mover is not None:
+    if isinstance(board, str):
+        if mover is None:
+            return parse_position(rules, board).state
         raise PositionError(f"{excerpt(board, 60)}: a text tells who moves itself: write {mover + 1} behind the rows")
-    return parse_position(rules, board).state
+    if not _are_read(rules):
+        raise PositionError(f"{rules.name} reads no boards: add from_cells(rows, mover) to its rules")
+    picture = picture_of(rules.game)
+    height, width = len(picture.rows), len(picture.rows[0])
+    board = board.tolist() if hasattr(board, "tolist") else board
+    if not isinstance(board, list | tuple):
+        raise PositionError(f"a board is a list or an array, not {type(board).__name__}")
+    flat = _flat(board)
+    if len(flat) != height * width:
+        raise PositionError(f"a board of {rules.name} has {height} rows of {width} cells, not {len(flat)} in all")
+    marks = [_mark(value, picture, cell) for cell, value in enumerate(flat)]
+    return _position(rules, [(in_rows(marks, width), mover)]).state
 
 
 def parse_position(game: Any, text: str, legal: Callable[[int], dict[str, int]] | None = None) -> Position:
@@ -64,7 +75,11 @@ def parse_position(game: Any, text: str, legal: Callable[[int], dict[str, int]] 
     """
     text, rules = "\n".join(lines_of(text)), Rules.of(game)
     if text.startswith("#") and "/" not in text and "\n" not in text:
-        return Position(_number(rules, text), None)
+        digits, bits = text[1:], rules.bits
+        if not (digits.isascii() and digits.isdecimal() and len(digits) < 160 and int(digits) >> bits == 0):
+            raise PositionError(f"{excerpt(text, 60)} is not a state: write # and a whole number below 2**{bits}")
+        _refuse_stuck(rules, int(digits), text)
+        return Position(int(digits), None)
     if text.casefold() in ("start", ""):
         return first_position(rules)
     board = _own_notation(rules, text) or read_board(rules, text)
@@ -108,7 +123,9 @@ def moves_played(
     words = WORD.findall(text)
     for word in words:
         choices = choices_at(position.state)
-        moves = _split(choices, word)
+        # A word is one move, if that is legal; else a move a character, if such moves exist
+        is_one = len(word) == 1 or not choices or word in choices or any(len(move) > 1 for move in choices)
+        moves = [word] if is_one else list(word)
         if len(moves) > 1 < len(words):
             # "11242 3" is moves and a score in published test sets
             raise PositionError(f"{excerpt(text, 60)}: put spaces between all moves or none, and leave out a score")
@@ -135,15 +152,6 @@ def game_lines(games: Iterable[str]) -> Iterator[tuple[int, str]]:
             yield number, text
 
 
-def _number(rules: Rules, text: str) -> int:
-    digits, bits = text[1:], rules.bits
-    if not (digits.isascii() and digits.isdecimal() and len(digits) < 160 and int(digits) >> bits == 0):
-        raise PositionError(f"{excerpt(text, 60)} is not a state: write # and a whole number below 2**{bits}")
-    state = int(digits)
-    _refuse_stuck(rules, state, text)
-    return state
-
-
 def _refuse_stuck(rules: Rules, state: int, text: str) -> None:
     """Raise PositionError unless a state has a move or is finished."""
     try:
@@ -153,13 +161,6 @@ def _refuse_stuck(rules: Rules, state: int, text: str) -> None:
         raise PositionError(f"{excerpt(text, 60)} is not a state of this game: {type(error).__name__}") from None
     if stuck:
         raise PositionError(f"{excerpt(text, 60)} is not a state of this game: it has no moves but is not terminal")
-
-
-def _split(legal: dict[str, int], word: str) -> list[str]:
-    """A word as moves: one, if it is a legal move; else one a character, if such moves exist."""
-    if len(word) == 1 or not legal or word in legal or any(len(move) > 1 for move in legal):
-        return [word]
-    return list(word)
 
 
 def read_board(rules: Rules, text: str) -> Position | None:
@@ -176,17 +177,31 @@ def read_board(rules: Rules, text: str) -> Position | None:
                 f"{rules.name} reads no boards: give moves, or add from_cells(rows, mover) to its rules"
             )
         return None
-    picture = picture_of(rules.game)
-    if not several and not has_strokes and not _may_be_a_row(text, picture):
-        return None
-    boards = _typed(text, picture)
-    likely = [] if has_strokes else _printed(rules, lines)
-    likely = likely or [board for board in boards if has_strokes or picture.known.issuperset("".join(board[0]))]
+    picture, words = picture_of(rules.game), text.split()
+    cells = picture.rows
+    if not several and not has_strokes:
+        # One line has a mark for each cell, on a board of one row
+        if len(words) <= 2 and len(cells[0]) == len(words[0]) > 1:
+            is_row = not words[0].isdecimal() and not {*words[0]} - picture.known
+        else:
+            is_row = len(words) >= max(2, len(cells[0]))
+        if len(cells) > 1 or not is_row:
+            return None
+    # As people type boards: a last word that names the side to move does so first
+    matched = re.fullmatch(r"(?s)(.*\S)\s+(\S+)", re.sub(r"\s+to move$", "", text.rstrip()))
+    side = None if matched is None else _side(picture, matched[2])
+    texts = [(text, None)] if matched is None or side is None else [(matched[1], side), (text, None)]
+    boards = [(rows, mover) for part, mover in texts for rows in _readings(part, picture)]
+    likely = [board for board in boards if has_strokes or picture.known.issuperset("".join(board[0]))]
+    if not has_strokes and own_method(rules.game, "show") is None:
+        # As it is printed, where the rules have no `show` of their own
+        last, _, turn = lines[-1].rpartition("   ") if lines[-1].endswith(" to move") else (lines[-1], "", "")
+        printed = rows_of(rules.game, [*lines[:-1], last])
+        likely = likely if printed is None else [(printed, _side(picture, turn.removesuffix(" to move")))]
     if likely or (boards and several):
         return _position(rules, likely or boards, text)
     if not several and not has_strokes:
         return None
-    cells = picture.rows
     raise PositionError(
         f"{excerpt(text, 60)} is no board: write {len(cells)} rows of {len(cells[0])} marks from the top, / between"
         f" them ({'/'.join(cells)}), and the side to move, 1 or 2, behind; or the text of `show`"
@@ -197,40 +212,9 @@ def _are_read(rules: Rules) -> bool:
     return is_drawn(rules.game) and own_method(rules.game, "from_cells") is not None
 
 
-def _printed(rules: Rules, lines: list[str]) -> list[Board]:
-    """The board that `show` printed, where the rules have no `show` of their own; none of other texts."""
-    last, _, turn = lines[-1].rpartition("   ") if lines[-1].endswith(" to move") else (lines[-1], "", "")
-    rows = rows_of(rules.game, [*lines[:-1], last]) if own_method(rules.game, "show") is None else None
-    return [] if rows is None else [(rows, _side(picture_of(rules.game), turn.removesuffix(" to move")))]
-
-
-def _may_be_a_row(text: str, picture: Picture) -> bool:
-    """Whether a text of one line has a mark for each cell, on a board of one row."""
-    cells, words = picture.rows, text.split()
-    if len(cells) == 1 and len(words) <= 2 and len(cells[0]) == len(words[0]) > 1:
-        return not words[0].isdecimal() and not {*words[0]} - picture.known
-    return len(cells) == 1 and len(words) >= max(2, len(cells[0]))
-
-
 def is_shown(rules: Rules, state: int, mover: int | None, text: str) -> bool:
     """Whether this is how a position is shown, spaces at the edges aside."""
     return lines_of(show(rules.game, state, mover)) == lines_of(text)
-
-
-def state_of_array(rules: Rules, board: Any, mover: int | None) -> int:
-    """Return the state of a board as a list or an array: `solver.rules.reading.position`."""
-    if not _are_read(rules):
-        raise PositionError(f"{rules.name} reads no boards: add from_cells(rows, mover) to its rules")
-    picture = picture_of(rules.game)
-    height, width = len(picture.rows), len(picture.rows[0])
-    board = board.tolist() if hasattr(board, "tolist") else board
-    if not isinstance(board, list | tuple):
-        raise PositionError(f"a board is a list or an array, not {type(board).__name__}")
-    flat = _flat(board)
-    if len(flat) != height * width:
-        raise PositionError(f"a board of {rules.name} has {height} rows of {width} cells, not {len(flat)} in all")
-    marks = [_mark(value, picture, cell) for cell, value in enumerate(flat)]
-    return _position(rules, [(in_rows(marks, width), mover)]).state
 
 
 def _flat(board: Any) -> list[Any]:
@@ -262,11 +246,6 @@ def _counted(number: int, square: str) -> str:
     if not 0 <= number < MOST_COUNTED:
         raise PositionError(f"{square}: no number of seeds or coins: write 0 to {MOST_COUNTED - 1:,}")
     return chr(48 + number)
-
-
-def _word_counted(word: str) -> str:
-    """The mark of a number that is typed."""
-    return _counted(int(word) if len(word) < 9 else MOST_COUNTED, excerpt(word, 20))
 
 
 def _square(picture: Picture, cell: int) -> str:
@@ -315,9 +294,14 @@ def _shaped(row: str, blank: str) -> str:
     width, words = len(blank), row.split()
     if len(row) == width and all(empty == " " for mark, empty in zip(row, blank, strict=True) if mark == " "):
         joined = row
-    elif len(words) == width:
-        joined = "".join(_word_counted(word) if len(word) > 1 and word.isdecimal() else word for word in words)
     else:
+        if len(words) == width:
+            words = [
+                _counted(int(word) if len(word) < 9 else MOST_COUNTED, excerpt(word, 20))
+                if len(word) > 1 and word.isdecimal()
+                else word
+                for word in words
+            ]
         joined = "".join(words)
     if len(joined) == width - blank.count(" ") < width:
         typed = iter(joined)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import enum
 import functools
 import hashlib
@@ -232,15 +233,13 @@ def known_to(function: types.FunctionType) -> Mapping[str, Any]:
 
 def cells_of(function: types.FunctionType) -> dict[str, Any]:
     """The variables of the functions that it is nested in, but for its class; None for those not yet bound."""
-    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-    return {name: _contents(cell) for name, cell in cells if name != "__class__"}
-
-
-def _contents(cell: types.CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return None
+    contents: dict[str, Any] = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        if name != "__class__":
+            contents[name] = None
+            with contextlib.suppress(ValueError):
+                contents[name] = cell.cell_contents
+    return contents
 
 
 def names_in(code: types.CodeType) -> Iterator[str]:

@@ -185,17 +185,18 @@ class _Walk:
             return f"module {value.__name__}" if _is_own(value.__name__) else ""
         if isinstance(value, (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)):
             return f"{value.__module__ if hasattr(value, '__module__') else ''} {value.__qualname__}"
-        if callable(value) and isinstance(inner(value), types.FunctionType):
-            return self._callable(value)
+        # A function among data, or an object that wraps one
+        if callable(value) and isinstance(function := inner(value), types.FunctionType):
+            name = f"{_label(function.__module__)} {function.__qualname__}"
+            if _is_own(function.__module__):
+                self.visit(name, value)
+            return name
         # NumPy's arrays and scalars
         if hasattr(value, "dtype") and hasattr(value, "tobytes"):
             if value.dtype.hasobject:
                 return f"array {value.shape} {self.content(value.tolist())}"
             return f"array {value.dtype.str} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
-        return self._reduced(value)
-
-    def _reduced(self, value: Any) -> str:
-        """Return the recipe from which pickle would make the object again."""
+        # The recipe from which pickle would make the object again
         cls = type(value)
         try:
             reduced = value.__reduce_ex__(4)
@@ -209,14 +210,6 @@ class _Walk:
         pieces = [list(piece) if isinstance(piece, Iterator) else piece for piece in reduced]
         return f"{cls.__qualname__}({', '.join(map(self.content, pieces))}){self._class(cls)}"
 
-    def _callable(self, value: Any) -> str:
-        """Return a function among data, or an object that wraps one."""
-        function = inner(value)
-        name = f"{_label(function.__module__)} {function.__qualname__}"
-        if _is_own(function.__module__):
-            self.visit(name, value)
-        return name
-
     def _class(self, cls: type) -> str:
         """Record a class that is part of the rules, whole; the rules' own class is looked at by names."""
         for base in _own_bases(cls):
@@ -224,7 +217,13 @@ class _Walk:
                 continue
             self._items[f"class {base.__qualname__}"] = base
             if "__dataclass_fields__" in vars(base):
-                self.seen[f"{base.__qualname__} fields"] = self.content(_fields_of(base))
+                # The arguments and fields, from which `dataclasses` writes its methods
+                arguments = vars(base)["__dataclass_params__"]
+                fields: list[Any] = [[getattr(arguments, name) for name in DATACLASS]]
+                for field in vars(base)["__dataclass_fields__"].values():
+                    defaults = [one for one in (field.default, field.default_factory) if one is not dataclasses.MISSING]
+                    fields.append([field._field_type.name, *(getattr(field, name) for name in FIELD), *defaults])
+                self.seen[f"{base.__qualname__} fields"] = self.content(fields)
             for name, value in vars(base).items():
                 if _is_pythons(base, name, value):
                     continue
@@ -257,10 +256,6 @@ class _Walk:
                 self.visit(f"{name}.{key}", value)
         for key, value in cells_of(function).items():
             self.visit(f"{name} cell {key}", value)
-        self._named(function)
-
-    def _named(self, function: types.FunctionType) -> None:
-        """Record all that a function names."""
         modules = list(sibling_modules(function))
         for used in names_in(function.__code__):
             is_own = any(used in vars(base) for base in _own_bases(self.cls))
@@ -311,16 +306,6 @@ def _is_pythons(cls: type, name: str, value: Any) -> bool:
     if is_generated(inner(value)):
         return "__dataclass_fields__" in vars(cls) or "_fields" in vars(cls)
     return name in vars(cls).get("_fields", ()) or name in ANNOTATIONS or name.startswith(PRIVATE)
-
-
-def _fields_of(cls: type) -> list[Any]:
-    """The arguments and fields of a dataclass, from which `dataclasses` writes its methods."""
-    arguments = vars(cls)["__dataclass_params__"]
-    fields: list[Any] = [[getattr(arguments, name) for name in DATACLASS]]
-    for field in vars(cls)["__dataclass_fields__"].values():
-        defaults = [default for default in (field.default, field.default_factory) if default is not dataclasses.MISSING]
-        fields.append([field._field_type.name, *(getattr(field, name) for name in FIELD), *defaults])
-    return fields
 
 
 def _imported(function: types.FunctionType) -> Iterator[types.ModuleType]:

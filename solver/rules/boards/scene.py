@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from solver.base.value import Value
 from solver.rules import notation
 from solver.rules.boards import looks
-from solver.rules.boards.looks import VALUES, Paint, Point, drawn, group, kind_of_man, plain, poly, rect, words, written
-from solver.rules.boards.surfaces import OWN_MEN, PAPER, SURFACES, Cell, Layout, View, layout_of
+from solver.rules.boards.looks import VALUES, Paint, drawn, group, kind_of_man, plain, poly, rect, words, written
+from solver.rules.boards.surfaces import OWN_MEN, PAPER, SURFACES, Layout, View, layout_of
 from solver.rules.boards.text import LETTERS, cell_names, cells_of_move, drawing_of, rows_at
 from solver.rules.game import Rules
 
@@ -52,27 +52,22 @@ def label_of(
 ) -> Label:
     """Return the label of a move with its value, or its estimate."""
     words = notation.in_words(value, rules, estimate)
-    return Label(name, tuple(cells), words, _brief(value, words, estimate), _kind(value, rules, estimate), best)
-
-
-def _brief(value: Value | None, words: str, estimate: float | None) -> tuple[str, str]:
+    brief, kind = (words.partition(",")[0], ""), "unknown"
     if value is None:
-        sure = words.partition(",")[0]
-        return (sure, "") if sure in SHORT else ("?", "" if estimate is None else f"{estimate:+.2g}")
-    if value.distance is not None:
-        return value.outcome, str(value.distance)
-    # An expected utility, with the winning chance
-    if words.endswith("%)"):
-        return f"{50 * (1 + value.score):.1f} %", ""
-    return (f"{value.score:+.2f}" if isinstance(value.score, float) else words.partition(",")[0]), ""
-
-
-def _kind(value: Value | None, rules: Rules, estimate: float | None) -> str:
-    if value is not None:
-        return value.leaning
-    if estimate is None or rules.scores or abs(estimate) < 1:
-        return "unknown"
-    return "win" if estimate > 0 else "loss"
+        if brief[0] not in SHORT:
+            brief = "?", "" if estimate is None else f"{estimate:+.2g}"
+        if estimate is not None and not rules.scores and abs(estimate) >= 1:
+            kind = "win" if estimate > 0 else "loss"
+    else:
+        kind = value.leaning
+        if value.distance is not None:
+            brief = value.outcome, str(value.distance)
+        elif words.endswith("%)"):
+            # An expected utility, with the winning chance
+            brief = f"{50 * (1 + value.score):.1f} %", ""
+        elif isinstance(value.score, float):
+            brief = f"{value.score:+.2f}", ""
+    return Label(name, tuple(cells), words, brief, kind, best)
 
 
 class Marks(NamedTuple):
@@ -113,18 +108,18 @@ def arrows(layout: Layout, labels: Sequence[Label]) -> list[str]:
     for label in labels:
         for step in zip(label.cells, label.cells[1:], strict=False):
             steps.setdefault(step, label)
-    return [_arrow(layout.cells[a], layout.cells[b], VALUES[label.kind]) for (a, b), label in steps.items() if a != b]
-
-
-def _arrow(a: Cell, b: Cell, colour: str) -> str:
-    dx, dy = b.x - a.x, b.y - a.y
-    length = math.hypot(dx, dy) or 1.0
-    dx, dy = dx / length, dy / length
-    begin, tip = min(26, length / 4), length - min(20, length / 5)
-    neck = tip - 26
-    outline = (begin, -5), (neck, -5), (neck, -16), (tip, 0), (neck, 16), (neck, 5), (begin, 5)
-    points: list[Point] = [(a.x + dx * along - dy * aside, a.y + dy * along + dx * aside) for along, aside in outline]
-    return poly(tuple(points), Paint(colour, "#ffffff", 2, 0.8), True)
+    shapes: list[str] = []
+    for (first, last), label in steps.items():
+        a, b = layout.cells[first], layout.cells[last]
+        length = math.hypot(b.x - a.x, b.y - a.y) or 1.0
+        dx, dy = (b.x - a.x) / length, (b.y - a.y) / length
+        begin, tip = min(26, length / 4), length - min(20, length / 5)
+        neck = tip - 26
+        outline = (begin, -5), (neck, -5), (neck, -16), (tip, 0), (neck, 16), (neck, 5), (begin, 5)
+        points = [(a.x + dx * along - dy * aside, a.y + dy * along + dx * aside) for along, aside in outline]
+        if first != last:
+            shapes.append(poly(points, Paint(VALUES[label.kind], "#ffffff", 2, 0.8), True))
+    return shapes
 
 
 def badge(layout: Layout, key: tuple[int, ...], label: Label, is_covered: bool) -> list[str]:
@@ -190,7 +185,10 @@ def scene(
     """
     board = notation.board_of(rules.game, position.state, int(position.mover or 0))
     if isinstance(board, str):
-        return _below(_text(board.split("\n")), caption, [one for one in labels if one.brief[0]])
+        lines = board.split("\n")
+        width, height = 0.61 * PRINTED * max(map(len, lines)) + 40, LEADING * PRINTED * len(lines) + 32
+        shapes = [rect(0, 0, width, height, PAPER, 16), *_lines(lines, 20, 16, PRINTED, "mono")]
+        return _below(Scene(width, height, shapes), caption, [one for one in labels if one.brief[0]])
     drawing = drawing_of(rules.game)
     kind = drawing.get("board", "squares")
     kind = kind if kind in SURFACES else "squares"
@@ -206,32 +204,29 @@ def scene(
     men = drawing.get("men", {})
     covered = {cell for cell, mark in enumerate(view.marks) if kind not in UNCOVERED and kind_of_man(mark, men)}
     shapes = SURFACES[kind].drawn(view)
-    shapes += [] if kind in OWN_MEN else _men(view, {key[0] for key in marks.badges if len(key) == 1})
+    if kind not in OWN_MEN:
+        kinds = {mark: found for mark in set(view.marks) if (found := kind_of_man(mark, men))}
+        several = [sum(kind[1] == side for kind in kinds.values()) > 1 for side in range(3)]
+        letters = {mark: mark.upper() if several[kind[1]] and not men else "" for mark, kind in kinds.items()}
+        figures = {mark: drawn(kind, sides, letters[mark]) for mark, kind in kinds.items()}
+        for number, cell, mark in view.each():
+            # Those on valued cells make room for a badge
+            valued = (number,) in marks.badges
+            if mark in figures:
+                shapes.append(group(cell.x, cell.y - 12 * valued, figures[mark], 0.8 if valued else 1.0, mark))
     shapes += _names(view, names, kind) + arrows(layout, marks.arrows)
     for key, label in marks.badges.items():
         shapes += badge(layout, key, label, len(key) == 1 and key[0] in covered)
-    legend = (
-        _legend(notation.show(rules.game, position.state, position.mover), board) if rules.chance and not bare else []
-    )
+    legend: list[str] = []
+    if rules.chance and not bare:
+        # The lines of a board's text that say more than its cells do, of a throw: no rows, nor letters below them
+        rows = ["".join(row.split()).lower() for row in board] + [LETTERS[: len(board[0])]]
+        for line in notation.show(rules.game, position.state, position.mover).split("\n"):
+            text = "".join(line.split()).lower()
+            if not any(text.endswith(row) and len(text) <= len(row) + 2 for row in rows):
+                legend.append(" ".join(line.split()))
     off_board = [one for one in labels if one.brief[0] and not one.cells]
     return _below(Scene(layout.width, layout.height, shapes), [*caption, *legend], off_board)
-
-
-def _men(view: View, valued: set[int]) -> list[str]:
-    """The men; those on valued cells make room for a badge."""
-    men: dict[str, Any] = view.drawing.get("men", {})
-    kinds = {mark: kind_of_man(mark, men) for mark in set(view.marks)}
-    several = [sum(kind is not None and kind[1] == side for kind in kinds.values()) > 1 for side in range(3)]
-    figures = {
-        mark: drawn(kind, view.sides, mark.upper() if several[kind[1]] and not men else "")
-        for mark, kind in kinds.items()
-        if kind is not None
-    }
-    return [
-        group(cell.x, cell.y - (12 if number in valued else 0), figures[mark], 0.8 if number in valued else 1.0, mark)
-        for number, cell, mark in view.each()
-        if mark in figures
-    ]
 
 
 @functools.lru_cache(maxsize=64, typed=True)  # by type: named tuples of two games may be equal
@@ -286,26 +281,11 @@ def _names(view: View, names: str, kind: str) -> list[str]:
     return [words(x, y, name, size, SURFACES[kind].names) for x, y, name in places]
 
 
-def _text(lines: Sequence[str]) -> Scene:
-    """Lines of text, for rules that draw no board."""
-    width, height = 0.61 * PRINTED * max(map(len, lines)) + 40, LEADING * PRINTED * len(lines) + 32
-    return Scene(width, height, [rect(0, 0, width, height, PAPER, 16), *_lines(lines, 20, 16, PRINTED, "mono")])
-
-
 def _lines(lines: Sequence[str], x: float, top: float, size: float, font: str) -> list[str]:
     return [
         words(x, top + LEADING * size * (row + 0.5), line, size, looks.INK, "start", font)
         for row, line in enumerate(lines)
     ]
-
-
-def _legend(text: str, rows: Sequence[str]) -> list[str]:
-    """The lines of a board's text that say more than its cells do, of a throw: no rows, nor letters below them."""
-    drawn_rows = ["".join(row.split()).lower() for row in rows] + [LETTERS[: len(rows[0])]]
-    lines = [" ".join(line.split()) for line in text.split("\n")]
-    bare = ["".join(line.split()).lower() for line in lines]
-    repeats = [any(line.endswith(row) and len(line) <= len(row) + 2 for row in drawn_rows) for line in bare]
-    return [line for line, is_repeated in zip(lines, repeats, strict=True) if not is_repeated]
 
 
 def _below(board: Scene, caption: Sequence[str], moves: Sequence[Label]) -> Scene:

@@ -44,82 +44,47 @@ class Layout(NamedTuple):
     down: int
 
 
-Placed = tuple[list[Cell], float, float, float]  # cells, their width and height in all, and the space around them
-
-
 def layout_of(drawing: dict[str, Any], rows: Sequence[str], labels: str = "") -> Layout:
     """Place the cells of some rows, and leave room for labels: "names" of both, "columns" or "heaps" alone."""
     across, down, edge = len(rows[0]), len(rows), 0
     board = drawing.get("board", "squares")
-    if board in PLACED:
-        cells, width, height, pad = PLACED[board](across, down)
+    places = [(cell % across, cell // across) for cell in range(across * down)]
+    if board == "dots":
+        # Dots, edges and boxes in turns
+        cells = [Cell(70 * x, 70 * y, 104 if x % 2 else 52, 104 if y % 2 else 40) for x, y in places]
+        width, height, pad = 70.0 * (across - 1), 70.0 * (down - 1), 34.0
+    elif board == "walls":
+        # Cells and, in the gaps between them, walls
+        sizes = 100, 34
+        middles = [134 * (step // 2) + (117 if step % 2 else 50) for step in range(max(across, down))]
+        cells = [Cell(middles[x], middles[y], sizes[x % 2], sizes[y % 2]) for x, y in places]
+        width, height, pad = 67 * (across + 1) - 34, 67 * (down + 1) - 34, 14
+    elif board in ("bearoff", "backgammon"):
+        # The points of a home board, the second player's above, and the checkers that are off
+        cells = [Cell(100 * (x + 0.5 + (x == across - 1) / 4), 350 if y else 110, 96, 210) for x, y in places]
+        width, height, pad = 100 * (across + 0.3), 460, 14
+    elif board == "race":
+        cells, width, height, pad = [Cell(0, 0, 0, 0)] * len(places), 600, 300, 0
     else:
+        # In rows, or with the centres that the rules give. The parts of heaps that are long lie together
         grid = looks.site_data("grids").get(board) or looks.site_data("grids")["squares"]
-        cells, width, height, pad = _cells_of_grid(across, down, board, grid, drawing.get("at"))
-        edge = grid["edge"]
+        is_given, edge = "given" in grid and "at" in drawing, grid["edge"]
+        parts = math.ceil(across / LONGEST) if board in FOLDED and (down < 4 or board == "piles") else 1
+        long = math.ceil(across / parts)
+        centres = drawing["at"] if is_given else []
+        for x, y in [] if is_given else places:
+            row = y * parts + x // long if board == "piles" else x // long * (down + 0.4) + y
+            column = grid["x"] + grid["dx"] * (x % long) + grid["slant"] * y
+            centres.append((column, grid["y"] + grid["dy"] * row))
+        right, bottom = map(max, zip(*centres, strict=True))
+        cells = [Cell(100 * x, 100 * y, 100 * grid["size"], 100 * grid["size"]) for x, y in centres]
+        width, height = 100 * (right + grid["right"]), 100 * (bottom + grid["bottom"])
+        pad = grid["given" if is_given else "pad"]
     left = edge + (NAMED if labels in ("names", "heaps") else 0)
     below = edge + (NAMED if labels in ("names", "columns") else 0)
     cells = [cell._replace(x=cell.x + left + pad, y=cell.y + edge + pad) for cell in cells]
     width, height = width + 2 * pad + left + edge, height + 2 * pad + edge + below
     return Layout(cells, width, height, left, edge, across, down)
-
-
-def _places(across: int, down: int) -> list[tuple[int, int]]:
-    """Columns and rows."""
-    return [(cell % across, cell // across) for cell in range(across * down)]
-
-
-def _cells_of_grid(across: int, down: int, board: str, grid: dict[str, float], centres_given: Any) -> Placed:
-    """Cells in rows, or with the centres that the rules give. The parts of heaps that are long lie together."""
-    parts = math.ceil(across / LONGEST) if board in FOLDED and (down < 4 or board == "piles") else 1
-    long = math.ceil(across / parts)
-
-    def centre(x: int, y: int) -> tuple[float, float]:
-        row = y * parts + x // long if board == "piles" else x // long * (down + 0.4) + y
-        return grid["x"] + grid["dx"] * (x % long) + grid["slant"] * y, grid["y"] + grid["dy"] * row
-
-    is_given = "given" in grid and centres_given
-    centres = centres_given if is_given else [centre(x, y) for x, y in _places(across, down)]
-    right, bottom = map(max, zip(*centres, strict=True))
-    cells = [Cell(100 * x, 100 * y, 100 * grid["size"], 100 * grid["size"]) for x, y in centres]
-    pad = grid["given" if is_given else "pad"]
-    return cells, 100 * (right + grid["right"]), 100 * (bottom + grid["bottom"]), pad
-
-
-def _cells_of_dots(across: int, down: int) -> Placed:
-    """Dots, edges and boxes in turns."""
-    cells = [Cell(70 * x, 70 * y, 104 if x % 2 else 52, 104 if y % 2 else 40) for x, y in _places(across, down)]
-    return cells, 70 * (across - 1), 70 * (down - 1), 34
-
-
-def _cells_of_walls(across: int, down: int) -> Placed:
-    """Cells and, in the gaps between them, walls."""
-    size, gap = 100, 34
-
-    def middle(at: int) -> float:
-        return at // 2 * (size + gap) + (size + gap / 2 if at % 2 else size / 2)
-
-    cells = [
-        Cell(middle(x), middle(y), gap if x % 2 else size, gap if y % 2 else size) for x, y in _places(across, down)
-    ]
-    width, height = ((count + 1) / 2 * (size + gap) - gap for count in (across, down))
-    return cells, width, height, 14
-
-
-def _cells_of_bearoff(across: int, down: int) -> Placed:
-    """The points of a home board, the second player's above, and the checkers that are off."""
-    off = across - 1
-    cells = [Cell(100 * (x + 0.5 + (x == off) / 4), 350 if y else 110, 96, 210) for x, y in _places(across, 2)]
-    return cells, 100 * (across + 0.3), 460, 14
-
-
-PLACED: dict[str, Callable[[int, int], Placed]] = {
-    "dots": _cells_of_dots,
-    "walls": _cells_of_walls,
-    "bearoff": _cells_of_bearoff,
-    "backgammon": _cells_of_bearoff,
-    "race": lambda across, down: ([Cell(0, 0, 0, 0)] * (across * down), 600, 300, 0),
-}
 
 
 class View(NamedTuple):
@@ -160,10 +125,6 @@ def _about(cell: Cell, width: float, height: float, paint: Paint, radius: float 
     return rect(cell.x - width / 2, cell.y - height / 2, width, height, paint, radius)
 
 
-def _tiles(view: View, size: float, colour: str) -> list[str]:
-    return [_about(cell, size, size, Paint(colour), 12) for cell in view.cells()]
-
-
 def _spots(view: View, radius: float, paint: Paint, mark: str = "") -> list[str]:
     return [circle(cell.x, cell.y, radius, paint) for cell in view.cells(mark)]
 
@@ -197,11 +158,6 @@ def _points(view: View) -> list[str]:
     cells, lines = view.layout.cells, view.drawing.get("lines", ())
     carved = [poly(((cells[a].x, cells[a].y), (cells[b].x, cells[b].y)), CARVED_LINE) for a, b in lines]
     return carved + _spots(view, 13 if lines else 20, Paint(looks.CARVED))
-
-
-def _cubes(view: View) -> list[str]:
-    tops = [rect(cell.x - 45, cell.y - 47, 90, 88, Paint("#f3e2c1"), 12) for cell in view.cells()]
-    return _tiles(view, 96, "#b98f58") + tops
 
 
 def _tray(view: View) -> list[str]:
@@ -289,28 +245,17 @@ def _pits(view: View) -> list[str]:
     return shapes
 
 
-def _track(view: View) -> list[str]:
-    line = poly(tuple((cell.x, cell.y) for cell in view.layout.cells), CARVED_LINE)
-    return [line, *_spots(view, 44, PIT)]
-
-
-def _bearoff(view: View) -> list[str]:
+def _stacks(view: View) -> list[str]:
+    """Two rows of points with the men on them, on the bar and off."""
     across = view.layout.across
-    names = [*map(str, range(across - 1, 0, -1)), "off"]
-    stacks = [(int(number < across), number_of(mark)) for number, mark in enumerate(view.marks)]
-    return _stacks(view, names * 2, stacks)
-
-
-def _backgammon(view: View) -> list[str]:
-    sides = [*map(str, range(13, 25))], [*map(str, range(12, 0, -1))]
-    names = [name for points in sides for name in (*points[:6], "bar", *points[6:], "off")]
-    stacks = [(int(ord(mark) >= ord("@")), ord(mark) & 15) for mark in view.marks]
-    return _stacks(view, names, stacks)
-
-
-def _stacks(view: View, names: list[str], stacks: list[tuple[int, int]]) -> list[str]:
-    """Two rows of points with the men on them, on the bar and off; `stacks` are the side and number of those."""
-    across = view.layout.across
+    # The sides and numbers of men
+    if view.drawing["board"] == "bearoff":
+        names = [*map(str, range(across - 1, 0, -1)), "off"] * 2
+        stacks = [(int(number < across), number_of(mark)) for number, mark in enumerate(view.marks)]
+    else:
+        sides = [*map(str, range(13, 25))], [*map(str, range(12, 0, -1))]
+        names = [name for points in sides for name in (*points[:6], "bar", *points[6:], "off")]
+        stacks = [(int(ord(mark) >= ord("@")), ord(mark) & 15) for mark in view.marks]
     shapes: list[str] = []
     for number, cell, _ in view.each():
         name, (side, count), direction = names[number], stacks[number], 1 if number < across else -1
@@ -365,21 +310,30 @@ class Surface(NamedTuple):
 
 
 SURFACES = {
-    "squares": Surface(WOOD, lambda view: _tiles(view, 94, looks.TILE)),
+    "squares": Surface(WOOD, lambda view: [_about(cell, 94, 94, Paint(looks.TILE), 12) for cell in view.cells()]),
     "walls": Surface(WOOD, _walls),
     "checks": Surface(FRAME, _checks, BRIGHT),
     "grid": Surface(PAPER, lambda view: _ruled(view, 1, 6, Paint("none", looks.FAINT, 6, 0.55)), looks.FAINT),
     "felt": Surface(FRAME, _felt, BRIGHT),
     "plate": Surface(Paint("#2a62c4"), lambda view: _spots(view, 40, Paint(looks.HOLE, "#1d4489", 3)), "#dfe8fa"),
     "points": Surface(WOOD, _points),
-    "cubes": Surface(FRAME, _cubes, BRIGHT),
+    "cubes": Surface(
+        FRAME,
+        lambda view: (
+            [_about(cell, 96, 96, Paint("#b98f58"), 12) for cell in view.cells()]
+            + [rect(cell.x - 45, cell.y - 47, 90, 88, Paint("#f3e2c1"), 12) for cell in view.cells()]
+        ),
+        BRIGHT,
+    ),
     "tray": Surface(WOOD, _tray),
     "hexagons": Surface(None, _hexagons, looks.FAINT),
     "dots": Surface(PAPER, _dots),
     "pits": Surface(WOOD, _pits),
     "piles": Surface(PAPER, lambda view: _spots(view, 8, Paint(looks.EDGE), ".")),
-    "track": Surface(WOOD, _track),
-    "bearoff": Surface(WOOD, _bearoff),
-    "backgammon": Surface(WOOD, _backgammon),
+    "track": Surface(
+        WOOD, lambda view: [poly([cell[:2] for cell in view.layout.cells], CARVED_LINE), *_spots(view, 44, PIT)]
+    ),
+    "bearoff": Surface(WOOD, _stacks),
+    "backgammon": Surface(WOOD, _stacks),
     "race": Surface(PAPER, _race),
 }

@@ -25,12 +25,7 @@ def is_drawn(game: Any) -> bool:
 
 def drawing_of(game: Any) -> dict[str, Any]:
     """Return how the game's cells are drawn; nothing if the rules do not say. Names that are left out are the usual."""
-    drawing = dict(own_value(game, "drawing") or {})
-    if "names" in drawing and is_drawn(game):
-        usual = usual_names(rows_at(game, game.initial(), 0))
-        own = drawing["names"][: len(usual)]
-        drawing["names"] = [other if name is None else name for name, other in itertools.zip_longest(own, usual)]
-    return drawing
+    return picture_of(game).drawing if is_drawn(game) else dict(own_value(game, "drawing") or {})
 
 
 def rows_at(game: Any, state: int, mover: int) -> list[str]:
@@ -56,11 +51,7 @@ def cells_of_move(game: Any, state: int, action: int, board: Sequence[str] | str
 
 def cell_names(game: Any) -> list[str]:
     """Name the cells as the rules' `drawing` does, else as usual; piles have no names."""
-    drawing = drawing_of(game)
-    if not is_drawn(game) or drawing.get("board") == "piles":
-        return []
-    usual = usual_names(rows_at(game, game.initial(), 0))
-    return [name or other for name, other in zip(drawing.get("names") or usual, usual, strict=True)]
+    return picture_of(game).names if is_drawn(game) else []
 
 
 def usual_names(rows: list[str]) -> list[str]:
@@ -149,23 +140,26 @@ def picture_of(game: Any) -> Picture:
 @functools.lru_cache(maxsize=16, typed=True)  # games of equal parameters are equal
 def _picture_of(game: Any) -> Picture:
     try:
-        drawing, rows = drawing_of(game), rows_at(game, game.initial(), 0)
+        drawing, rows = dict(own_value(game, "drawing") or {}), rows_at(game, game.initial(), 0)
+        usual = names = usual_names(rows)
+        if "names" in drawing:
+            own = drawing["names"][: len(usual)]
+            drawing["names"] = [other if name is None else name for name, other in itertools.zip_longest(own, usual)]
+            names = [name or other for name, other in zip(drawing["names"], usual, strict=True)]
         marks = str((own_value(game, "layout") or [""])[0])
         text = _text(drawing, rows, marks.startswith("0"), own_method(game, "place") is not None)
-        return Picture(drawing, rows, text, cell_names(game), marks, _sides(drawing, marks))
+        # The marks of the sides' men, else the sides' names, "" without any
+        is_usual = {*marks} >= {"X", "o"} and not marks.startswith("0")
+        sides = ["X", "o"] if is_usual else [*map(str, drawing.get("sides", ("", "")))]
+        for mover in (0, 1):
+            men = [mark for mark, (_, side) in drawing.get("men", {}).items() if side == mover]
+            if len(men) == 1 or (men and is_usual):
+                sides[mover] = men[0]
+        return Picture(drawing, rows, text, [] if drawing.get("board") == "piles" else names, marks, sides)
     except (*NO_BOARD, AttributeError, TypeError) as error:
         reason = f"{type(error).__name__}: {error}"
         where = "see cells at the start, drawing, layout"
         raise GameError(f"{type(game).__name__} shows no board: {where} ({reason})") from None
-
-
-def _sides(drawing: dict[str, Any], marks: str) -> list[str]:
-    """The marks of the sides' men, else the sides' names, "" without any."""
-    men = drawing.get("men", {}).items()
-    own = [[mark for mark, (_, side) in men if side == mover] for mover in (0, 1)]
-    is_usual = {*marks} >= {"X", "o"} and not marks.startswith("0")
-    others = "Xo" if is_usual else drawing.get("sides", ("", ""))
-    return [side[0] if len(side) == 1 or (side and is_usual) else str(others[mover]) for mover, side in enumerate(own)]
 
 
 def _text(drawing: dict[str, Any], rows: list[str], is_counted: bool, has_names: bool) -> str:
@@ -173,9 +167,22 @@ def _text(drawing: dict[str, Any], rows: list[str], is_counted: bool, has_names:
     width, kind, names = len(rows[0]), drawing.get("board"), drawing.get("names", [])
     # A space is no cell, or an empty box
     cells = [cell for cell, mark in enumerate("".join(rows)) if mark != " " or kind == "dots"]
-    spots, marks = _spots(drawing, rows, cells), [chr(FIRST + cell) for cell in cells]
+    # The line and the column of each cell, as the drawing places them
+    lean = 0.5 if kind == "hexagons" else 0
+    at = drawing.get("at") or [(x + y * lean, y) for y in range(len(rows)) for x in range(width)]
+    columns, lines = (sorted({round(spot[axis], 2) for spot in at}) for axis in (0, 1))
+    spots = [(lines.index(round(at[cell][1], 2)), columns.index(round(at[cell][0], 2))) for cell in cells]
+    marks = [chr(FIRST + cell) for cell in cells]
     if names and names != usual_names(rows):
-        return _named(spots, marks, [names[cell] for cell in cells])
+        # Marks, and beside them the names of their cells; in one line below them
+        names = [names[cell] for cell in cells]
+        pitch = 1 + max(map(len, names))
+        beside = _spread(spots, pitch, names)
+        if len(beside) == 1:
+            return "\n".join([*_spread(spots, pitch, marks), *beside])
+        board = _spread(spots, 2, marks)
+        wide = max(map(len, board)) + 3
+        return "\n".join(f"{line:{wide}}{named}".rstrip() for line, named in zip(board, beside, strict=True))
     if is_counted:
         houses = [f"{house + 1:>2}." for house in range(width)] if kind == "pits" else []
         board = _spread(spots, 3, [f" {mark}" for mark in marks])
@@ -188,25 +195,6 @@ def _text(drawing: dict[str, Any], rows: list[str], is_counted: bool, has_names:
     elif has_names and width <= len(LETTERS):
         board = _labelled(board, rows, 2 if kind == "dots" else 1)
     return "\n".join(board)
-
-
-def _spots(drawing: dict[str, Any], rows: Sequence[str], cells: Sequence[int]) -> list[tuple[int, int]]:
-    """The line and the column of each cell, as the drawing places them."""
-    lean = 0.5 if drawing.get("board") == "hexagons" else 0
-    at = drawing.get("at") or [(x + y * lean, y) for y in range(len(rows)) for x in range(len(rows[0]))]
-    columns, lines = (sorted({round(spot[axis], 2) for spot in at}) for axis in (0, 1))
-    return [(lines.index(round(at[cell][1], 2)), columns.index(round(at[cell][0], 2))) for cell in cells]
-
-
-def _named(spots: Sequence[tuple[int, int]], marks: Sequence[str], names: Sequence[str]) -> str:
-    """Marks, and beside them the names of their cells; in one line below them."""
-    pitch = 1 + max(map(len, names))
-    beside = _spread(spots, pitch, names)
-    if len(beside) == 1:
-        return "\n".join([*_spread(spots, pitch, marks), *beside])
-    board = _spread(spots, 2, marks)
-    wide = max(map(len, board)) + 3
-    return "\n".join(f"{line:{wide}}{named}".rstrip() for line, named in zip(board, beside, strict=True))
 
 
 def _labelled(board: Sequence[str], rows: Sequence[str], step: int) -> list[str]:
