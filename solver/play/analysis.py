@@ -247,21 +247,16 @@ def explained(player: Any, state: int, action: int, answer: Answer, moves: list[
         )
     keepers = [other.action for other in moves if other.value is not None and other.value.score >= before.score]
     gives, is_draw = max(0, before.score - move.value.score), move.value.score == 0 and not player.rules.scores
-    line, ending = _line(player, move.child, is_draw) if gives else ([], move.child_value)
-    is_over = player.game.is_terminal(line[-1][1] if line else move.child)
-    return Refutation(action, before, move.value, gives, keepers == [action], line, None if is_over else ending)
-
-
-def _line(player: Any, state: int, is_draw: bool) -> tuple[list[tuple[int, int]], Value | None]:
-    """Return best play from a state to where the outcome is plain, and the value there."""
     line: list[tuple[int, int]] = []
-    value = player.value(state).value
-    for action, child in player.line(state, MAX_LINE):
-        distance = None if value is None else value.distance
+    ending = player.value(move.child).value if gives else move.child_value
+    # Best play to where the outcome is plain
+    for reply, child in player.line(move.child, MAX_LINE) if gives else ():
+        distance = None if ending is None else ending.distance
         if line and distance is not None and distance <= SIGHT and not player.rules.scores:
             break
-        line.append((action, child))
-        value = player.value(child).value
-        if is_draw or value is None:
+        line.append((reply, child))
+        ending = player.value(child).value
+        if is_draw or ending is None:
             break
-    return line, value
+    is_over = player.game.is_terminal(line[-1][1] if line else move.child)
+    return Refutation(action, before, move.value, gives, keepers == [action], line, None if is_over else ending)

@@ -121,6 +121,10 @@ class Live:
         gives each state the nodes that loading is worth, and leaves those behind the first that is too hard.
         """
         unsolved: dict[Any, int] = {}
+
+        def plainly(state: int, budget: Budget) -> Value:
+            return self._plain(state, budget).value
+
         for index, (key, state) in enumerate(states.items()):
             if state == parent and not unsolved:
                 continue
@@ -129,24 +133,18 @@ class Live:
                 unsolved[key] = state
                 continue
             try:
-                yield key, self._exact(state, allowed)
+                # By the compiled alpha-beta if it is loaded
+                yield (
+                    key,
+                    self.compiled.answer(
+                        functools.partial(plainly, state),
+                        functools.partial(self._ask_compiled, "value", allowed, state),
+                        allowed,
+                    ),
+                )
             except BudgetExceeded:
                 unsolved[key] = state
         return unsolved
-
-    def _exact(self, state: int, budget: Budget) -> Value:
-        """Return the exact value, by the compiled alpha-beta if it is loaded.
-
-        Raises:
-            BudgetExceeded: The budget is used up.
-            MethodError: The game has cycles.
-        """
-        value: Value = self.compiled.answer(
-            lambda part: self._plain(state, part).value,
-            lambda: self._ask_compiled(self.compiled.it.value, budget, state),
-            budget,
-        )
-        return value
 
     def _plain(self, state: int, budget: Budget) -> Result:
         return alphabeta.solve(self.game, state, table=self._table, symmetry=self.rules.symmetry, budget=budget)
@@ -165,13 +163,13 @@ class Live:
                         return self._plain(state, budget.part(PLAIN_SHARE, nodes=PATIENT)).action == action
                 _have_loaded(self.compiled.load, budget)
             if self.compiled.it is not None:
-                reaches = functools.partial(self._ask_compiled, self.compiled.it.reaches, budget, child, value)
+                reaches = functools.partial(self._ask_compiled, "reaches", budget, child, value)
                 return bool(reaches() if same_mover else not reaches(strictly=True))
             return self._plain(state, budget).action == action
         except (BudgetExceeded, MethodError, UncompiledRules):
             return False
 
-    def _ask_compiled(self, ask: Callable[..., Any], budget: Budget, *arguments: Any, **options: Any) -> Any:
+    def _ask_compiled(self, question: str, budget: Budget, *arguments: Any, **options: Any) -> Any:
         """Return the answer of the compiled search, whose nodes the budget counts."""
         searchers = self.compiled.it
         while True:
@@ -179,7 +177,7 @@ class Live:
             if budget.can_stop():
                 seconds = SLICE if seconds is None else min(SLICE, seconds)
             try:
-                return ask(*arguments, nodes=budget.nodes_left, seconds=seconds, **options)
+                return getattr(searchers, question)(*arguments, nodes=budget.nodes_left, seconds=seconds, **options)
             except BudgetExceeded:
                 if not budget.can_stop() or budget.is_used_up():
                     raise

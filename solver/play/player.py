@@ -238,7 +238,20 @@ class Player:
         if not moves:
             raise self.knowledge.undecided(state)
         if self.knowledge.covers is not None or not all(move.is_told for move in moves):
-            keeper, moves = self._keeper(state, moves, budget or self.budget())
+            # A move that keeps the state's value, with as little search as possible
+            budget, value = budget or self.budget(), self.knowledge.answer(state).value
+            if self._searches(value is not None):
+                value = self.solve([state], budget)[state].value
+                moves = self.knowledge.moves(state)
+            unknown = [move for move in moves if not move.is_told]
+            keeper = self._known_keeper(state, moves, value)
+            if keeper is None and self._searches(not unknown):
+                keeper = self._proved_keeper(state, unknown, value, budget)
+                if keeper is None:
+                    # Among cycles no single move can be shown to keep a value, so all are valued.
+                    search = self._estimate if value is None else self._search
+                    moves = self.knowledge.moves(state, search([move.child for move in unknown], budget))
+                    keeper = self._known_keeper(state, moves, value)
             if keeper is not None:
                 return keeper
         if all(move.value is None and move.estimate is None for move in moves):
@@ -255,28 +268,6 @@ class Player:
         if promise is not None and not move.exact:
             move = min(moves, key=lambda move: (*analysis.rank(move), -promise(state, move.action)))
         return move._replace(best=all(move.exact for move in moves))
-
-    def _keeper(self, state: int, moves: list[Move], budget: Budget) -> tuple[Move | None, list[Move]]:
-        """Look for a move that keeps the state's value, with as little search as possible.
-
-        Returns:
-            The move, or None if none is shown to keep it within the budget; and all moves, with the results of
-            searches.
-        """
-        value = self.knowledge.answer(state).value
-        if self._searches(value is not None):
-            value = self.solve([state], budget)[state].value
-            moves = self.knowledge.moves(state)
-        unknown = [move for move in moves if not move.is_told]
-        keeper = self._known_keeper(state, moves, value)
-        if keeper is None and self._searches(not unknown):
-            keeper = self._proved_keeper(state, unknown, value, budget)
-            if keeper is None:
-                # Among cycles no single move can be shown to keep a value, so all are valued.
-                search = self._estimate if value is None else self._search
-                moves = self.knowledge.moves(state, search([move.child for move in unknown], budget))
-                keeper = self._known_keeper(state, moves, value)
-        return keeper, moves
 
     def _known_keeper(self, state: int, moves: list[Move], value: Value | None) -> Move | None:
         """Return the first move known to keep a state's value; the quickest win if `value` lacks a distance.

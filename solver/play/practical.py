@@ -166,11 +166,11 @@ class Practical:
         replies = self.replies(state)
         if not replies or self.opponent == 0:
             return replies
-        sights = [self._sight(state, reply, self.opponent) for reply in replies]
+        sights = [self._sight(reply, self.opponent) for reply in replies]
         top = max(sights)
         return [reply for reply, sight in zip(replies, sights, strict=True) if sight == top]
 
-    def _sight(self, state: Any, reply: Reply, plies: int) -> float:
+    def _sight(self, reply: Reply, plies: int) -> float:
         """Return the value of a move as far as a look of some plies sees it, for its mover."""
         if not self.rules.scores and reply.distance is not None:
             return reply.score if reply.distance <= plies else 0.0
@@ -179,21 +179,18 @@ class Practical:
             return 0.0
         if reply.ends:
             return reply.score
-        ahead = self._look(reply.child, plies - 1)
-        return reply.gain + (ahead if reply.same else -ahead)
-
-    def _look(self, state: Any, plies: int) -> float:
-        """Return the best score within some plies, for the side to move; 0 beyond the last ply."""
-        if plies <= 0:
-            return 0.0
-        known = self._seen.get((state, plies))
-        if known is None:
-            replies = self.replies(state)
+        if plies <= 1:
+            return reply.gain
+        # The best score within the plies left, for the side to move
+        key = child, left = reply.child, plies - 1
+        ahead = self._seen.get(key)
+        if ahead is None:
+            replies = self.replies(child)
             if not replies:
-                return 0.0
-            self._spend(state, len(replies))
-            known = self._seen[state, plies] = max(self._sight(state, reply, plies) for reply in replies)
-        return known
+                return reply.gain
+            self._spend(child, len(replies))
+            ahead = self._seen[key] = max(self._sight(answer, left) for answer in replies)
+        return reply.gain + (ahead if reply.same else -ahead)
 
     def _spend(self, state: Any, looks: int) -> None:
         """Count the moves of a state once for each choice, whatever earlier choices have listed."""
@@ -214,26 +211,20 @@ class Practical:
         if plies <= 0 or (value > 0 and not self.rules.scores):
             return gain + value
         key = reply.child, plies, turn
-        known = self._memo.get(key)
-        if known is None:
-            known = self._memo[key] = self._expected(reply.child, turn, plies, value)
-        return gain + known
-
-    def _expected(self, state: Any, is_own: bool, plies: int, value: float) -> float:
-        """Return the player's estimated result from a state, at its own turn or the opponent's."""
-        replies = self.replies(state)
-        if not replies:
-            return value
-        self._spend(state, len(replies))
-        if is_own:
-            keepers = self.kept(replies)
-            if plies > 2:
+        if key in self._memo:
+            return gain + self._memo[key]
+        replies = self.replies(reply.child)
+        if replies:
+            self._spend(reply.child, len(replies))
+            chosen = self.kept(replies) if turn else self.choices(reply.child) or replies
+            if turn and plies > 2:
                 # Follow the move that the last look, two plies shorter, found best.
-                before = [self._before.get((reply.child, plies - 3, reply.same), -math.inf) for reply in keepers]
-                return self._after(keepers[before.index(max(before))], True, plies - 1)
-            return max(self._after(reply, True, plies - 1) for reply in keepers)
-        chosen = self.choices(state) or replies
-        return sum(self._after(reply, False, plies - 1) for reply in chosen) / len(chosen)
+                before = [self._before.get((move.child, plies - 3, move.same), -math.inf) for move in chosen]
+                chosen = [chosen[before.index(max(before))]]
+            results = [self._after(move, turn, plies - 1) for move in chosen]
+            value = max(results) if turn else sum(results) / len(results)
+        self._memo[key] = value
+        return gain + value
 
 
 class Level(NamedTuple):
@@ -349,34 +340,27 @@ class Leading:
 
     def _gets_there(self, state: Any, child: Any, plies: int) -> bool:
         """Return whether a move reaches the goal at once, or its child does within so many plies."""
-        key = self.rules.canonical(child)
+        rules, key = self.rules, self.rules.canonical(child)
         self._left -= 1
-        return self.rules.is_terminal(child) or self.rules.tier(key) > self.rules.tier(state) or self._does(key, plies)
-
-    def _does(self, state: Any, plies: int) -> bool:
-        if plies >= self._soonest.get(state, MAX_LEAD):
+        if rules.is_terminal(child) or rules.tier(key) > rules.tier(state) or plies >= self._soonest.get(key, MAX_LEAD):
             return True
-        value = self._find(state)
-        if value is None or plies <= self._latest.get(state, -1) or self._left < 0:
+        value = self._find(key)
+        if value is None or plies <= self._latest.get(key, -1) or self._left < 0:
             return False
-        above = value.score - self.rules.endless(state)
-        children = self._children(state, value, above > 0)
-        any_or_all = any if above > 0 else all
-        does = above == 0 or (plies > 0 and any_or_all(self._gets_there(state, child, plies - 1) for child in children))
-        if does:
-            self._soonest[state] = plies
-        elif self._left >= 0:
-            self._latest[state] = plies
-        return does
-
-    def _children(self, state: Any, value: Value, only_best: bool) -> Sequence[Any]:
-        """Return the children of the moves, or of the best moves alone."""
-        rules, children = self.rules, []
-        for action in rules.actions(state):
-            child = rules.result(state, action)
-            if only_best:
-                known = rules.ended(child) if rules.is_terminal(child) else self._find(rules.canonical(child))
-                if known is None or rules.lifted(merit_of(known), state, action, child) != value.score:
+        above = value.score - rules.endless(key)
+        children = []
+        for action in rules.actions(key):
+            after = rules.result(key, action)
+            # One of the best moves has to get there, or any reply
+            if above > 0:
+                known = rules.ended(after) if rules.is_terminal(after) else self._find(rules.canonical(after))
+                if known is None or rules.lifted(merit_of(known), key, action, after) != value.score:
                     continue
-            children.append(child)
-        return children
+            children.append(after)
+        any_or_all = any if above > 0 else all
+        does = above == 0 or (plies > 0 and any_or_all(self._gets_there(key, after, plies - 1) for after in children))
+        if does:
+            self._soonest[key] = plies
+        elif self._left >= 0:
+            self._latest[key] = plies
+        return does

@@ -25,7 +25,7 @@ from typing import NamedTuple
 from solver.base.errors import BudgetExceeded, MethodError, MissingState, PositionError, SolverError
 from solver.play.analysis import MISSING, Answer
 from solver.play.player import Player
-from solver.rules.game import Rules, game_text
+from solver.rules.game import game_text
 from solver.rules.notation import Position, chances, first_position, names_of, next_position, parse_action
 from solver.rules.reading import parse_position
 from solver.search import Budget
@@ -81,9 +81,17 @@ class Thinker:
 
         With a `depth`, or a budget of nodes, by the search of limited depth alone. Raises GameError for bad rules.
         """
-        known = self._known(state)
-        if known is not None or not self.player.live:
-            yield from () if known is None else (known,)
+        # The solution and a look of two plies come at once
+        with contextlib.suppress(MissingState):
+            move = self._silent.choose(state)
+            if (move.best and move.value is not None) or all(known.is_told for known in self._silent.analyse(state)):
+                line: list[int] = []
+                with contextlib.suppress(MissingState):
+                    line.extend(action for action, _ in self._silent.line(state, LINE))
+                answer = Answer(move.value, move.exact, move.source, move.estimate)
+                yield Thought(answer, 0, 0, line or [move.action])
+                return
+        if not self.player.live:
             return
         alone = depth is not None or budget.nodes_left is not None
         ready = self.wait(budget if alone else budget.part(0.5))
@@ -95,25 +103,16 @@ class Thinker:
                 yield thought
             if thought.answer.exact or alone or budget.is_used_up():
                 return
-            solved = self._solve(state, thought, _turn(budget, 2 * turn)) if ready else None
-            if solved is not None:
-                yield solved
-                return
-            ready, turn = self.is_ready(), 2 * turn
-
-    def _known(self, state: int) -> Thought | None:
-        """Return the answer of the solution and of a look of two plies."""
-        with contextlib.suppress(MissingState):
-            move = self._silent.choose(state)
-            if (move.best and move.value is not None) or all(
-                candidate.is_told for candidate in self._silent.analyse(state)
-            ):
-                answer = Answer(move.value, move.exact, move.source, move.estimate)
-                line: list[int] = []
+            turn_budget = _turn(budget, 2 * turn)
+            answer = self.player.solve([state], turn_budget)[state] if ready else MISSING
+            if answer.value is not None:
                 with contextlib.suppress(MissingState):
-                    line.extend(action for action, _ in self._silent.line(state, LINE))
-                return Thought(answer, 0, 0, line or [move.action])
-        return None
+                    rest = Budget(seconds=turn_budget.seconds_left, stop=turn_budget.is_stopped)
+                    move = self.player.choose(state, rest)
+                    if move.best:
+                        yield thought._replace(answer=answer, line=[move.action])
+                        return
+            ready, turn = self.is_ready(), 2 * turn
 
     def _look(self, state: int, thought: Thought, budget: Budget, depth: int) -> Iterator[Thought]:
         """Deepen from an earlier thought for a turn."""
@@ -141,17 +140,6 @@ class Thinker:
                 assert result.action is not None
                 action = result.action
                 yield action
-
-    def _solve(self, state: int, thought: Thought, budget: Budget) -> Thought | None:
-        """Return a move that is known to be best, if a turn of exact search finds one."""
-        answer = self.player.solve([state], budget)[state]
-        if answer.value is None:
-            return None
-        with contextlib.suppress(MissingState):
-            move = self.player.choose(state, Budget(seconds=budget.seconds_left, stop=budget.is_stopped))
-            if move.best:
-                return thought._replace(answer=answer, line=[move.action])
-        return None
 
 
 def _turn(budget: Budget, seconds: float | None) -> Budget:
@@ -255,26 +243,35 @@ class Session:
         if position is None:
             self._note("there is no position: the last was refused")
             return
-        over = self.rules.is_terminal(position.state)
-        answers: dict[str, Callable[[], str]] = {
-            "gameover": lambda: str(over).lower(),
-            "p1turn": lambda: str(not position.mover).lower(),
-            "result": lambda: _result(self.rules, position) if over else "none",
-        }
+        over, result = self.rules.is_terminal(position.state), "none"
+        if over:
+            margin = self.rules.game.utility(position.state) + (position.gained or 0)
+            margin = -margin if position.mover else margin
+            result = "draw" if margin == 0 else "p1win" if margin > 0 else "p2win"
+        answers = {"gameover": str(over).lower(), "p1turn": str(not position.mover).lower(), "result": result}
         if question in answers:
-            self._say(f"response {answers[question]()}")
+            self._say(f"response {answers[question]}")
         else:
             self._note(f"no query {question[:40]!r}: there are {', '.join(answers)}")
 
     def _go(self, words: list[str]) -> None:
         self.end(at_once=True)
-        limits = _limits(words)
-        reason = self._no_move()
-        if reason is not None:
+        # Unknown words, and options without a whole number, are passed over
+        limits: dict[str, int] = {}
+        for name, number in zip(words, [*words[1:], ""], strict=False):
+            if name == "infinite":
+                limits[name] = 0
+            elif name in LIMITS and re.fullmatch("-?[0-9]+", number):
+                limits[name] = max(int(name in ("depth", "nodes")), min(MAX_UGI_NUMBER, int(number[:20])))
+        reason = "there is no position: the last was refused"
+        if self._position is not None:
+            state = self._position.state
+            reason = "chance decides here" if chances(self.rules.game, state) else ""
+            reason = "the game is over" if self.rules.is_terminal(state) else reason
+        if self._position is None or reason:
             self._note(reason)
             self._say(NO_MOVE)
             return
-        assert self._position is not None
         self._stop, self._endless = threading.Event(), "infinite" in limits
         limited = self._endless or "depth" in limits or "nodes" in limits
         seconds = _seconds(limits, not self._position.mover, None if limited else self._seconds)
@@ -284,21 +281,19 @@ class Session:
         self._search = threading.Thread(target=self._run, args=(task, self._stop, self._endless), daemon=True)
         self._search.start()
 
-    def _no_move(self) -> str | None:
-        """Why there is none to search for, if that is so."""
-        if self._position is None:
-            return "there is no position: the last was refused"
-        if self.rules.is_terminal(self._position.state):
-            return "the game is over"
-        return "chance decides here" if chances(self.rules.game, self._position.state) else None
-
     def _run(self, task: tuple[int, Budget, int | None], stop: threading.Event, endless: bool) -> None:
         """Run a search in its thread. It always ends with a move."""
         state, began, thought = task[0], time.monotonic(), None
         try:
             try:
                 for thought in self._thinker.think(*task):
-                    self._inform(state, thought, time.monotonic() - began)
+                    self._say(
+                        f"info depth {thought.depth} score {score(thought.answer)}"
+                        f" time {int(1000 * (time.monotonic() - began))}"
+                        f" nodes {thought.nodes} pv {self._moves(state, thought.line)}"
+                    )
+                    if thought.answer.exact:
+                        self._note(f"exact, by {thought.answer.source}")
             except SolverError as error:
                 self._note(str(error))
             if endless:
@@ -314,14 +309,6 @@ class Session:
     def _moves(self, state: int, actions: Iterable[int]) -> str:
         return " ".join(name.replace(" ", "") for name in names_of(self.rules, state, actions))
 
-    def _inform(self, state: int, thought: Thought, seconds: float) -> None:
-        self._say(
-            f"info depth {thought.depth} score {score(thought.answer)} time {int(1000 * seconds)}"
-            f" nodes {thought.nodes} pv {self._moves(state, thought.line)}"
-        )
-        if thought.answer.exact:
-            self._note(f"exact, by {thought.answer.source}")
-
 
 def score(answer: Answer) -> str:
     """Return the value of a state for its side to move, in the notation of engines."""
@@ -331,23 +318,6 @@ def score(answer: Answer) -> str:
     if distance is None or not number:
         return f"cp {round(100 * number)}"
     return f"mate {(distance + 1) // 2 if number > 0 else -((distance + 1) // 2)}"
-
-
-def _result(rules: Rules, position: Position) -> str:
-    margin = rules.game.utility(position.state) + (position.gained or 0)
-    margin = -margin if position.mover else margin
-    return "draw" if margin == 0 else "p1win" if margin > 0 else "p2win"
-
-
-def _limits(words: list[str]) -> dict[str, int]:
-    """Return the options after `go`, by name. Passes over unknown words, and options without a whole number."""
-    limits: dict[str, int] = {}
-    for name, number in zip(words, [*words[1:], ""], strict=False):
-        if name == "infinite":
-            limits[name] = 0
-        elif name in LIMITS and re.fullmatch("-?[0-9]+", number):
-            limits[name] = max(int(name in ("depth", "nodes")), min(MAX_UGI_NUMBER, int(number[:20])))
-    return limits
 
 
 def _seconds(limits: dict[str, int], is_first: bool, otherwise: float | None) -> float | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from solver.base.errors import BookError, GameError, MissingState, PositionError, SolverError
 from solver.base.kinds import NIMBER, nimber_of
@@ -22,6 +22,9 @@ from solver.report.facts import table
 from solver.rules import notation, reading
 from solver.rules.game import Game, Rules, game_text
 from solver.search import Table
+
+if TYPE_CHECKING:
+    from solver.play.showing import Board
 
 Parsed = tuple[int, int | None, int | None, int | None]  # as `notation.Position`
 Known = tuple[Value | None, bool, str, float | None]  # as `analysis.Answer`
@@ -140,16 +143,13 @@ class Answers:
             facts.moves = self._moves(state, moves)
             facts.best = [move.move for move in facts.moves if move.best]
             if self.player.rules.chance is not None:
-                facts.chances = self._chances(state)
+                outcomes = self.player.outcomes(state)
+                shown: list[str | None] = [*notation.faces(self.player.game, len(outcomes))] or [None] * len(outcomes)
+                facts.chances = [
+                    records.Chance(face, probability, *_worth(value), records.Child(child, *_worth(child_value)))
+                    for face, (probability, value, child, child_value) in zip(shown, outcomes, strict=True)
+                ]
         return facts
-
-    def _chances(self, state: int) -> list[records.Chance]:
-        outcomes = self.player.outcomes(state)
-        shown: list[str | None] = [*notation.faces(self.player.game, len(outcomes))] or [None] * len(outcomes)
-        return [
-            records.Chance(face, probability, *_worth(value), records.Child(child, *_worth(child_value)))
-            for face, (probability, value, child, child_value) in zip(shown, outcomes, strict=True)
-        ]
 
     def _moves(self, state: int, moves: list[analysis.Move]) -> list[records.Move]:
         facts, worth_of, name_of = [], self._worth, self._action_name
@@ -235,7 +235,7 @@ def _nimber(facts: records.Position | records.Child) -> list[str]:
     return [f"nimber {facts.nimber}"] if isinstance(facts.nimber, int) else []
 
 
-def picture(player: Player, facts: records.Position) -> Any:
+def picture(player: Player, facts: records.Position) -> Board:
     """Draw the answer of `query --json` for a position: its board, its value, and those of its moves."""
     from solver.play.showing import drawn, labelled
 
@@ -265,7 +265,9 @@ def explained(player: Player, facts: records.Position) -> records.Position:
         if refutation.gives:
             name = notation.format_action(player.game, facts.state, refutation.action)
             line = line_names(player, facts.state, refutation)
-            facts.why.append(records.Why(name, refutation.gives, line, _gift(player, refutation)))
+            gift = f"makes a {_plain(refutation.after)} of a {_plain(refutation.before)}"
+            gift = f"gives {refutation.gives:g} away" if player.rules.scores else gift
+            facts.why.append(records.Why(name, refutation.gives, line, gift))
     return facts
 
 
@@ -273,13 +275,6 @@ def line_names(player: Player, state: int, refutation: analysis.Refutation) -> l
     """Return the moves of a refutation in the game's notation."""
     child = player.game.result(state, refutation.action)
     return [*notation.names_of(player.rules, child, (action for action, _ in refutation.line))]
-
-
-def _gift(player: Player, refutation: analysis.Refutation) -> str:
-    """Say in a few words what a move gives away."""
-    if player.rules.scores:
-        return f"gives {refutation.gives:g} away"
-    return f"makes a {_plain(refutation.after)} of a {_plain(refutation.before)}"
 
 
 def _plain(value: Value) -> str:

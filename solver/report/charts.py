@@ -63,7 +63,13 @@ def draw_tree(tree: Tree, trace: Trace, path: str) -> None:
     if nodes > MOST_NODES:
         raise MethodError(f"the tree has {nodes:,} nodes, too many for a picture: {MOST_NODES} at most")
     pyplot = _pyplot(path)
-    across = _across(tree)
+    # Leaves stand side by side, other nodes over the middle of their children, which have larger numbers
+    across = [0.0] * nodes
+    for index, leaf in enumerate(tree.leaves()):
+        across[leaf] = index
+    for state in range(nodes - 1, -1, -1):
+        if below := tree.children[state]:
+            across[state] = (across[below[0]] + across[below[-1]]) / 2
     width, depth = max(across) + 1, max(tree.depths) + 1
     figure, axes = pyplot.subplots(figsize=(max(6, 0.9 * width), 1.2 * depth + 0.6), layout="constrained")
     for state, below in enumerate(tree.children):
@@ -76,36 +82,18 @@ def draw_tree(tree: Tree, trace: Trace, path: str) -> None:
             )
             axes.text(sum(ends[0]) / 2, sum(ends[1]) / 2, share, ha="center", fontsize=8, backgroundcolor="w")
     for state in range(nodes):
-        _node(axes, tree, trace, state, (across[state], -tree.depths[state]))
+        # Who moves, the value and the window, in a box of the player's shade
+        node, player, text = trace.nodes.get(state), tree.label(state).partition(" ")[0], label(tree, trace, state)
+        color = PLAYERS.get(player, "white") if node else "white"
+        box = {"boxstyle": "round", "facecolor": color, "edgecolor": LINE if node else DRAW}
+        if node is not None and player in ("MAX", "MIN"):
+            text += "\n[{}, {}]".format(*map(written, node.after))
+        place, color = (across[state], -tree.depths[state]), "black" if node else FAINT
+        axes.text(*place, text, ha="center", va="center", fontsize=9, bbox=box, color=color)
     axes.set_xlim(-0.7, width - 0.3)
     axes.set_ylim(-depth + 0.4, 0.5)
     axes.axis("off")
     _save(pyplot, figure, path)
-
-
-def _node(axes: Any, tree: Tree, trace: Trace, state: int, position: tuple[float, int]) -> None:
-    """A node: who moves, the value and the window, in a box of the player's shade."""
-    node = trace.nodes.get(state)
-    player = tree.label(state).partition(" ")[0]
-    color = PLAYERS.get(player, "white") if node else "white"
-    box = {"boxstyle": "round", "facecolor": color, "edgecolor": LINE if node else DRAW}
-    text = label(tree, trace, state)
-    if node is not None and player in ("MAX", "MIN"):
-        text += "\n[{}, {}]".format(*map(written, node.after))
-    axes.text(*position, text, ha="center", va="center", fontsize=9, bbox=box, color="black" if node else FAINT)
-
-
-def _across(tree: Tree) -> list[float]:
-    """How far to the right each node stands: leaves side by side, others over the middle of their children."""
-    places = [0.0] * len(tree.children)
-    for index, leaf in enumerate(tree.leaves()):
-        places[leaf] = index
-    # Children have larger numbers
-    for state in range(len(places) - 1, -1, -1):
-        below = tree.children[state]
-        if below:
-            places[state] = (places[below[0]] + places[below[-1]]) / 2
-    return places
 
 
 def _pyplot(path: str) -> Any:

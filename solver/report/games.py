@@ -95,9 +95,8 @@ def _closing(game: dict[str, Any]) -> str:
 
 
 def _parameters(game: dict[str, Any]) -> str:
-    parameters = ", ".join(f"{name}={_text(default)}" for name, default in game["parameters"].items())
-    return f"  {parameters}" if parameters else ""
-
-
-def _text(default: Any) -> str:
-    return ",".join(map(str, default)) if isinstance(default, tuple) else str(default).lower()
+    texts = [
+        f"{name}={','.join(map(str, default)) if isinstance(default, tuple) else str(default).lower()}"
+        for name, default in game["parameters"].items()
+    ]
+    return f"  {', '.join(texts)}" if texts else ""

@@ -124,6 +124,27 @@ def page(profile: Profile, rules: Rules) -> str:
             lengths.append(_bars([100 * share for share in games.lengths], title, "draw"))
             if games.lead_changes is not None:
                 lengths.append(f"<p>The lead changes {games.lead_changes:.2f} times a game.</p>")
+    equally = []
+    for player, games in equal.items():
+        # As one bar of three parts
+        shares = {"win": games.wins, "draw": games.draws, "loss": games.losses}
+        parts = [
+            f'<i class="{outcome}" style="width:{share:.2%}">{f"{share:.1%}" if share > 0.08 else ""}</i>'
+            for outcome, share in shares.items()
+            if share
+        ]
+        label = f"{player}: {games.wins:.1%} first, {games.draws:.1%} draws, {games.losses:.1%} second"
+        equally.append(
+            f'<div class="share" role="img" aria-label="{label}"><b>{player}</b><div>{"".join(parts)}</div></div>'
+        )
+    most, matrix = max(1.0, *(abs(outcomes.mean) for outcomes in profile.matrix)), []
+    for first in profile.players:
+        cells = ""
+        for second in profile.players:
+            mean = round(profile.of(first, second).mean, 2) + 0.0
+            colour, strength = ("#2a78d6" if mean > 0 else "#d6572a"), round(60 * abs(mean) / most)
+            cells += f'<td style="background: color-mix(in srgb, {colour} {strength}%, #fff)">{mean:+.2f}</td>'
+        matrix.append(f'<tr><th scope="row">{first}</th>{cells}</tr>')
     choice = [_bars([ply.moves for ply in profile.plies], "moves on average, by ply of random play", "win")]
     if one_good := [100 * ply.one_good for ply in profile.plies if ply.one_good is not None]:
         choice.append(_bars(one_good, "per cent of positions with a choice where one move alone is good", "loss"))
@@ -138,8 +159,8 @@ def page(profile: Profile, rules: Rules) -> str:
         name=escape(profile.game),
         head=_head(profile, rules),
         players=[f'<th scope="col">{player}</th>' for player in equal],
-        matrix=_matrix(profile),
-        equal=[_shares(player, (games.wins, games.draws, games.losses)) for player, games in equal.items()],
+        matrix=matrix,
+        equal=equally,
         lengths=lengths,
         choice=choice,
         moves=moves,
@@ -170,31 +191,6 @@ def _head(profile: Profile, rules: Rules) -> str:
 def _widest(profile: Profile) -> float:
     """Return the half width of the widest confidence interval."""
     return max(outcomes.interval or 0.0 for outcomes in profile.matrix)
-
-
-def _matrix(profile: Profile) -> list[str]:
-    most = max(1.0, *(abs(outcomes.mean) for outcomes in profile.matrix))
-    rows = []
-    for first in profile.players:
-        cells = []
-        for second in profile.players:
-            mean = round(profile.of(first, second).mean, 2) + 0.0
-            colour, share = ("#2a78d6" if mean > 0 else "#d6572a"), round(60 * abs(mean) / most)
-            cells.append(f'<td style="background: color-mix(in srgb, {colour} {share}%, #fff)">{mean:+.2f}</td>')
-        rows.append(f'<tr><th scope="row">{first}</th>{"".join(cells)}</tr>')
-    return rows
-
-
-def _shares(player: str, shares: Sequence[float]) -> str:
-    """The games between equal players as one bar of three parts."""
-    wins, draws, losses = shares
-    parts = [
-        f'<i class="{outcome}" style="width:{share:.2%}">{f"{share:.1%}" if share > 0.08 else ""}</i>'
-        for outcome, share in zip(("win", "draw", "loss"), shares, strict=True)
-        if share
-    ]
-    label = f"{player}: {wins:.1%} first, {draws:.1%} draws, {losses:.1%} second"
-    return f'<div class="share" role="img" aria-label="{label}"><b>{player}</b><div>{"".join(parts)}</div></div>'
 
 
 def _bars(heights: Sequence[float], title: str, outcome: str) -> str:

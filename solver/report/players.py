@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import os
 from typing import Any
 
 from solver.base.errors import MissingState
 from solver.base.value import Value
-from solver.play.grading import Graded, Grades, Tally
+from solver.play.grading import Grades, Tally
 from solver.play.player import Player
 from solver.report.answers import line_names
 from solver.report.facts import facts_of
@@ -23,26 +24,23 @@ def grade_facts(grades: Grades, player: Player) -> dict[str, Any]:
 
     Each blunder has its refutation. `turned` has the last blunder of each game: there its value changed for good.
     """
+    blunders = []
+    for blunder in grades.blunders:
+        refutation: list[str] = []
+        # The book may not know best play after it
+        with contextlib.suppress(MissingState):
+            action = parse_action(player.game, blunder.state, blunder.move)
+            refutation = line_names(player, blunder.state, player.why(blunder.state, action))
+        blunders.append({**facts_of(blunder), "refutation": refutation})
+    turned = {blunder.line: blunder.ply for blunder in grades.blunders}
     return {
         "games": grades.games,
         "unknown": grades.unknown,
         **_shares(grades.total),
         "sides": [_shares(tally) for tally in grades.sides],
-        "blunders": [{**facts_of(blunder), "refutation": _refutation(player, blunder)} for blunder in grades.blunders],
-        "turned": [
-            {"line": blunder.line, "ply": blunder.ply}
-            for blunder in {blunder.line: blunder for blunder in grades.blunders}.values()
-        ],
+        "blunders": blunders,
+        "turned": [{"line": line, "ply": ply} for line, ply in turned.items()],
     }
-
-
-def _refutation(player: Player, blunder: Graded) -> list[str]:
-    """Return best play after a blunder; empty if the book does not know it."""
-    try:
-        action = parse_action(player.game, blunder.state, blunder.move)
-        return line_names(player, blunder.state, player.why(blunder.state, action))
-    except MissingState:
-        return []
 
 
 def _shares(tally: Tally) -> dict[str, Any]:
@@ -81,22 +79,21 @@ REASONS = {"crash": "where it ended", "illegal": "by no legal move", "silence": 
 
 def match_facts(game: str, names: tuple[str, str], played: Any, tallies: tuple[Tally, Tally] | None) -> dict[str, Any]:
     """The facts of a `learning.matches.Match`; `kept` are shares of the moves whose value the book knows."""
+    forfeits = []
+    for lost in played.forfeits:
+        # Games lost by rule, by the reason, and the first of them
+        counts = collections.Counter(loss.reason for loss in lost)
+        first = {**min(lost)._asdict(), "game": min(lost).game + 1} if lost else None
+        forfeits.append({"games": len(lost), **{reason: counts[reason] for reason in REASONS}, "first": first})
     return {
         "game": game,
         "players": list(names),
         "games": len(played.games),
         "plies": max(played.plies),
         **played.standing._asdict(),
-        "forfeits": [_by_rule(lost) for lost in played.forfeits],
+        "forfeits": forfeits,
         "grades": tallies and [{**tally._asdict(), "share_kept": share(tally.kept, tally)} for tally in tallies],
     }
-
-
-def _by_rule(lost: Any) -> dict[str, Any]:
-    """How many games an engine has lost by rule, by the reason, and the first of them."""
-    counts = collections.Counter(loss.reason for loss in lost)
-    first = {**min(lost)._asdict(), "game": min(lost).game + 1} if lost else None
-    return {"games": len(lost), **{reason: counts[reason] for reason in REASONS}, "first": first}
 
 
 def match_text(facts: dict[str, Any]) -> str:
@@ -127,7 +124,7 @@ def match_text(facts: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-MEASURES = {"sign": "sign", "correlation": "correlation", "best_moves": "best moves"}
+MEASURES = {"sign": ("sign", ".2%"), "correlation": ("correlation", ".3f"), "best_moves": ("best moves", ".2%")}
 
 
 def evaluation_facts(evaluation: Any, path: str) -> dict[str, Any]:
@@ -154,17 +151,12 @@ def evaluation_text(facts: dict[str, Any]) -> str:
             lines.append(f"{share:8.2%} of the points against {name.replace('_', ' ')}")
     else:
         lines.append(f"source   {training['source']}, {training['states']:,} states")
-        names = "".join(f"{name:>13}" for name in MEASURES.values())
+        names = "".join(f"{name:>13}" for name, _ in MEASURES.values())
         lines += [f"on {figures['states']:,} states that it never saw:", f"{'':9}{names}"]
         # A row for the model, one for the rules' own `evaluate`
         for name, prefix in (("learned", ""), ("evaluate", "evaluate_")):
             if f"{prefix}sign" in figures:
-                cells = (_cell(measure, figures[prefix + measure]) for measure in MEASURES)
+                known = [(figures[prefix + measure], form) for measure, (_, form) in MEASURES.items()]
+                cells = ["-" if figure is None else format(figure, form) for figure, form in known]
                 lines.append(f"{name:9}" + "".join(f"{cell:>13}" for cell in cells))
     return "\n".join([*lines, f"written  {facts['file']}, {facts['bytes']:,} bytes"])
-
-
-def _cell(measure: str, figure: float | None) -> str:
-    if figure is None:
-        return "-"
-    return f"{figure:.3f}" if measure == "correlation" else f"{figure:.2%}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from solver.base.value import Value, in_plies
+from solver.base.value import in_plies
 from solver.check import playouts
 from solver.check.conformance import GAMES
 from solver.report.facts import table, worth
@@ -97,10 +97,15 @@ def sweep_text(facts: dict[str, Any]) -> str:
         seconds = [(name, facts["book_times"][key]) for key, name in names.items()]
         times = [f"{name} {duration(took)}" for name, took in seconds if took is not None]
         lines.append(f"         then about: {', '.join(times)}")
+    needed, available, memory = (facts[name] / 2**20 for name in ("least_memory", "given_memory", "memory"))
+    remark = ", and then more time and disk" if facts["by_state"] or needed else ""
+    taken = f"{needed:,.0f} MiB" if needed >= memory else f"{memory:,.0f} MiB, less with --memory{remark}"
+    if needed > available:
+        taken = f"{needed:,.0f} MiB are needed, {available:,.0f} MiB are allowed: give more with --memory"
     return "\n".join(
         [
             *lines,
-            f"memory   {_memory(facts)}",
+            f"memory   about {taken}",
             f"disk     about {facts['disk'] / 2**20:,.0f} MiB at its peak, the book's included",
             f"book     about {facts['book_bytes']:,} bytes",
         ]
@@ -145,17 +150,6 @@ def plan_text(facts: dict[str, Any]) -> str:
             *([f"price    {facts['price']:,.2f}"] if facts["price"] else []),
         ]
     )
-
-
-def _memory(facts: dict[str, Any]) -> str:
-    """Say the memory that a solve takes, or that it is more than there is."""
-    needed, available = (facts[name] / 2**20 for name in ("least_memory", "given_memory"))
-    if needed > available:
-        return f"about {needed:,.0f} MiB are needed, {available:,.0f} MiB are allowed: give more with --memory"
-    if facts["least_memory"] >= facts["memory"]:
-        return f"about {needed:,.0f} MiB"
-    remark = ", and then more time and disk" if facts["by_state"] or facts["least_memory"] else ""
-    return f"about {facts['memory'] / 2**20:,.0f} MiB, less with --memory{remark}"
 
 
 def between(low: int, high: int) -> str:
@@ -275,8 +269,9 @@ def deepened(rules: Rules, look_list: Sequence[Look], state: Any, limit: int) ->
         line = " ".join(names_of(rules, state, look.line))
         changed = f"   now {line.partition(' ')[0]}" if before and look.line[:1] != before[:1] else ""
         nodes = [f">{limit:,}" if count is None else f"{count:,}" for count in (look.minimax, look.alphabeta)]
-        counts = [*nodes, f"{look.deepening:,}"]
-        rows.append([str(look.depth), *counts, _worth(rules, look.value, look.exact), line + changed])
+        value, counts = look.value, [*nodes, f"{look.deepening:,}"]
+        estimate = f"{value.score:+.2f}" if value.distance is None else f"{value.words()}?"
+        rows.append([str(look.depth), *counts, rules.kind.words(value) if look.exact else estimate, line + changed])
         before = look.line
     last_look = look_list[-1]
     if last_look.estimate is None:
@@ -298,10 +293,3 @@ def _counts(tally: Tally) -> dict[str, int | None]:
         "hits": tally.hits if has_table else None,
         "entries": tally.entries if has_table else None,
     }
-
-
-def _worth(rules: Rules, value: Value, exact: bool) -> str:
-    """A value in words, an estimate as a number."""
-    if exact:
-        return rules.kind.words(value)
-    return f"{value.score:+.2f}" if value.distance is None else f"{value.words()}?"

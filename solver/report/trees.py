@@ -38,7 +38,17 @@ def facts(tree: Tree, trace: Trace, stepwise: bool = True) -> dict[str, Any]:
         ],
     }
     if stepwise:
-        tree_facts["steps"] = [_step(node, entered) for node, entered in trace.steps]
+        tree_facts["steps"] = []
+        for node, entered in trace.steps:
+            alpha, beta = map(_plain, node.before if entered else node.after)
+            path = ".".join(map(str, node.path))
+            step = {"node": path, "player": node.player, "entered": entered, "alpha": alpha, "beta": beta}
+            if node.player == "leaf" or not entered:
+                exact = node.low == node.high
+                step["value"] = _plain(node.value)
+                step["bound"] = "exact" if exact else "upper" if node.value == node.high else "lower"
+                step["cut"] = len(node.cut)
+            tree_facts["steps"].append(step)
     return tree_facts
 
 
@@ -80,8 +90,17 @@ def steps(tree: Tree, trace: Trace) -> list[str]:
         alpha, beta = map(written, node.before if entered else node.after)
         share = "" if node.share is None else f"{written(node.share)}: "
         name = "  " * node.depth + f"{share}{node.player} {'.'.join(map(str, node.path))}".rstrip()
-        worth = written(node.value) if node.player == "leaf" else "" if entered else worth_of(node)
-        rows.append([str(number) if entered else "", name, alpha, beta, worth, "" if entered else _remark(tree, node)])
+        worth, remark = written(node.value) if node.player == "leaf" else "" if entered else worth_of(node), ""
+        # Where it is left: the best move at the root, the moves that were skipped elsewhere
+        best = None if entered or node.parent is not None else _name(tree, node, node.best)
+        if best:
+            remark = f"best move {best}"
+        elif node.cut and not entered and node.parent is not None:
+            first, last = len(tree.children[node.state]) - len(node.cut) + 1, len(tree.children[node.state])
+            names = [".".join(map(str, (*node.path, move))) for move in (first, last)]
+            which = names[0] if first == last else " to ".join(names)
+            remark = f"cut: alpha >= beta, {which} not looked at"
+        rows.append([str(number) if entered else "", name, alpha, beta, worth, remark])
     return table(rows, "><>>><")
 
 
@@ -150,36 +169,6 @@ def _topped(name: str, lines: list[str], width: int, centre: int) -> Block:
     width, centre = left + width + right, left + centre
     top = " " * (centre - len(name) // 2) + name
     return [f"{top:<{width}}", *lines], width, centre
-
-
-def _remark(tree: Tree, node: Node) -> str:
-    """Return the remark at a node when it is left: its best move at the root, the skipped moves elsewhere."""
-    if node.parent is None:
-        best = _name(tree, node, node.best)
-        return f"best move {best}" if best else ""
-    if not node.cut:
-        return ""
-    first_cut = len(tree.children[node.state]) - len(node.cut) + 1
-    names = [".".join(map(str, (*node.path, number))) for number in range(first_cut, first_cut + len(node.cut))]
-    which = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
-    return f"cut: alpha >= beta, {which} not looked at"
-
-
-def _step(node: Node, entered: bool) -> dict[str, Any]:
-    alpha, beta = node.before if entered else node.after
-    step = {
-        "node": ".".join(map(str, node.path)),
-        "player": node.player,
-        "entered": entered,
-        "alpha": _plain(alpha),
-        "beta": _plain(beta),
-    }
-    if node.player == "leaf" or not entered:
-        exact = node.low == node.high
-        step["value"] = _plain(node.value)
-        step["bound"] = "exact" if exact else "upper" if node.value == node.high else "lower"
-        step["cut"] = len(node.cut)
-    return step
 
 
 def _name(tree: Tree, node: Node, child: Any) -> str | None:

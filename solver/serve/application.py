@@ -25,7 +25,8 @@ from solver.base.errors import BookError, MethodError, MissingState, PositionErr
 from solver.book import Book
 from solver.export.site import title_of
 from solver.play.analysis import OPPONENTS
-from solver.report import answers, books
+from solver.report import books
+from solver.report.answers import Answers, best_line
 from solver.report.facts import facts_of
 from solver.report.records import line_of
 from solver.serve import operations, reply
@@ -88,31 +89,28 @@ class Application:
     def _routed(self, scope: Any) -> Any:
         """The handler of a request, whose path parameters are set. Raises Refused."""
         allowed: set[str] = set()
-        for _, methods, pattern, answer, queries in self.routes:
-            match = pattern.fullmatch(scope["path"])
-            if match and scope["method"] in methods:
-                scope["path_params"] = match.groupdict()
-                if queries is not None and scope["query_string"]:
-                    _check_queries(scope["query_string"], queries)
-                return answer
-            allowed |= methods if match else set()
-        if not allowed:
-            raise reply.Refused(404, "nothing is here: /v1/openapi.json says what there is")
-        names = ", ".join(sorted(allowed))
-        raise reply.Refused(405, f"not by {scope['method']}: by {names}", {"Allow": names})
-
-
-def _check_queries(query: bytes, known: frozenset[str]) -> None:
-    """Raise Refused for a parameter that is not known."""
-    for name, _ in parse_qsl(query.decode("utf-8", "replace"), keep_blank_values=True):
-        if name not in known:
-            names = ", ".join(sorted(known)) or "none"
-            raise reply.Refused(400, f"no parameter {name[:80]!r} here: this request takes {names}")
+        for route in self.routes:
+            match = route.pattern.fullmatch(scope["path"])
+            if match and scope["method"] in route.methods:
+                break
+            allowed |= route.methods if match else set()
+        else:
+            if not allowed:
+                raise reply.Refused(404, "nothing is here: /v1/openapi.json says what there is")
+            names = ", ".join(sorted(allowed))
+            raise reply.Refused(405, f"not by {scope['method']}: by {names}", {"Allow": names})
+        scope["path_params"] = match.groupdict()
+        for name, _ in parse_qsl(scope["query_string"].decode("utf-8", "replace"), keep_blank_values=True):
+            if route.queries is not None and name not in route.queries:
+                names = ", ".join(sorted(route.queries)) or "none"
+                raise reply.Refused(400, f"no parameter {name[:80]!r} here: this request takes {names}")
+        return route.answer
 
 
 def _route(path: str, answer: Any, method: str = "GET") -> Route:
-    """A route; the parameter `position` may have slashes, others have none."""
+    """A route; the parameter `position` may have slashes, others have none. No page lies in `/v1/`."""
     pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(path)).replace("<position>[^/]+", "<position>.*")
+    pattern = pattern if path.startswith("/v1") else f"(?!/v1/){pattern}"
     return Route(path, GET if method == "GET" else frozenset([method]), re.compile(pattern, re.DOTALL), answer)
 
 
@@ -192,7 +190,11 @@ class Handlers:
 
     async def book_position(self, request: Any) -> reply.Reply:
         """A position of a book."""
-        return await self._position(request, self.any_book(request)[0], _opponent(request))
+        # Parsing nothing takes 10 us
+        text = request.query_params.get("opponent") if request.scope["query_string"] else None
+        if text is not None and text not in map(str, OPPONENTS):
+            raise reply.Refused(400, f"opponent={text[:40]!r}: say {', '.join(map(str, OPPONENTS))}")
+        return await self._position(request, self.any_book(request)[0], None if text is None else int(text))
 
     async def game_position(self, request: Any) -> reply.Reply:
         """A position of a game."""
@@ -217,7 +219,7 @@ class Handlers:
         """Best play by a book."""
         served, _ = self.any_book(request)
         text, most = position_in(request), _whole(request, "most", 1, operations.MOST_LINE)
-        facts = await anyio.to_thread.run_sync(answers.best_line, served.player, text, most)
+        facts = await anyio.to_thread.run_sync(best_line, served.player, text, most)
         return reply.reply_of(facts, reply.FOREVER, "line", served.digest, text, str(most))
 
     async def book_positions(self, request: Any) -> Batch:
@@ -252,16 +254,6 @@ def _truth(request: Any, name: str) -> bool:
     return bool(text == "true")
 
 
-def _opponent(request: Any) -> int | None:
-    # Parsing nothing takes 10 us
-    text = request.query_params.get("opponent") if request.scope["query_string"] else None
-    if text is None:
-        return None
-    if text not in map(str, OPPONENTS):
-        raise reply.Refused(400, f"opponent={text[:40]!r}: say {', '.join(map(str, OPPONENTS))}")
-    return int(text)
-
-
 def _whole(request: Any, name: str, least: int, most: int) -> int:
     text = request.query_params.get(name, str(most))
     if not (text.isascii() and text.isdecimal() and len(text) < 10 and least <= int(text) <= most):
@@ -272,7 +264,7 @@ def _whole(request: Any, name: str, least: int, most: int) -> int:
 class Batch:
     """The answers to the lines of one request, an ASGI application for that one alone."""
 
-    def __init__(self, answers: answers.Answers) -> None:
+    def __init__(self, answers: Answers) -> None:
         self._answers = answers
         # Lines that wait for their answers
         self._lines: deque[bytes] = deque()
@@ -365,7 +357,21 @@ class Batch:
         return [self._lines.popleft() for _ in range(min(AT_ONCE, len(self._lines)))]
 
     def _answered(self, lines: list[bytes]) -> bytes:
-        return b"".join(_answer(self._answers, line) for line in lines)
+        """The lines that answer some lines."""
+        answered = b""
+        for line in lines:
+            try:
+                request = json.loads(line)
+            except (ValueError, RecursionError):
+                request = None
+            text = request.get("position") if isinstance(request, dict) else request
+            if isinstance(text, str) and len(text) <= operations.MOST_TEXT:
+                answered += self._answers.line(text)
+            else:
+                shape = f'a text of at most {operations.MOST_TEXT:,} characters, "11242", or {{"position": "11242"}}'
+                error = {"position": line[:80].decode("utf-8", "replace"), "error": f"a line is {shape}"}
+                answered += line_of(error)
+        return answered
 
     async def _refuse(self, scope: Any, receive: Any, send: Any) -> None:
         """Send the refusal, whole, and end once the rest of the request was read."""
@@ -383,16 +389,3 @@ class Batch:
 def _check(count: int, limit: int, what: str) -> None:
     if count > limit:
         raise reply.Refused(413, f"more than {limit:,} {what}: send several batches", reply.CLOSING)
-
-
-def _answer(answers: answers.Answers, line: bytes) -> bytes:
-    """The line that answers a line."""
-    try:
-        request = json.loads(line)
-    except (ValueError, RecursionError):
-        request = None
-    text = request.get("position") if isinstance(request, dict) else request
-    if isinstance(text, str) and len(text) <= operations.MOST_TEXT:
-        return answers.line(text)
-    remedy = f'a line is a text of at most {operations.MOST_TEXT:,} characters, "11242", or {{"position": "11242"}}'
-    return line_of({"position": line[:80].decode("utf-8", "replace"), "error": remedy})

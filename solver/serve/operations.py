@@ -133,10 +133,33 @@ REASONS = {
 
 
 def document() -> dict[str, Any]:
-    """The OpenAPI document."""
+    """The OpenAPI document; its components are made of `report.records`."""
     paths: dict[str, Any] = {}
     for operation in OPERATIONS:
-        paths.setdefault(operation.path, {})[operation.method.lower()] = _described(operation)
+        content = {operation.media: {"schema": _named(operation.gives)}}
+        responses: dict[str, Any] = {"200": {"description": operation.about, "content": content}}
+        described: Schema = {"operationId": operation.name, "summary": operation.about, "responses": responses}
+        if operation.method == "GET":
+            responses["304"] = {"description": "What If-None-Match names has not changed"}
+        for status in operation.refuses:
+            error = {JSON: {"schema": _named("Error")}}
+            responses[str(status)] = {"description": REASONS[status], "content": error}
+        if operation.parameters:
+            described["parameters"] = operation.parameters
+        if operation.method == "POST":
+            batch = {"schema": _named("Question"), "example": '"11242"\n{"position":"start"}\n'}
+            described["requestBody"] = {"required": True, "content": {NDJSON: batch}}
+        paths.setdefault(operation.path, {})[operation.method.lower()] = described
+    _, schemas = schema_components(RECORDS, ref_template="#/components/schemas/{name}")
+    for schema in schemas.values():
+        schema["additionalProperties"] = False
+    schemas |= {
+        "Games": {"type": "array", "items": _named("Game")},
+        "Books": {"type": "array", "items": _named("ListedBook")},
+        "Answer": {"oneOf": [_named("Position"), _named("PositionError"), _named("Error")]},
+        "Question": {"oneOf": [TEXT, _named("QuestionObject")]},
+        "OpenAPI": {"type": "object"},
+    }
     return {
         "openapi": "3.1.0",
         "info": {
@@ -145,43 +168,9 @@ def document() -> dict[str, Any]:
             "description": "Solved games: the value of every position and move. Values are for the side to move.",
         },
         "paths": paths,
-        "components": {"schemas": _schemas()},
-    }
-
-
-def _schemas() -> dict[str, Schema]:
-    """The components of the document, made of `report.records`."""
-    _, schemas = schema_components(RECORDS, ref_template="#/components/schemas/{name}")
-    for schema in schemas.values():
-        schema["additionalProperties"] = False
-    return {
-        **schemas,
-        "Games": {"type": "array", "items": _named("Game")},
-        "Books": {"type": "array", "items": _named("ListedBook")},
-        "Answer": {"oneOf": [_named("Position"), _named("PositionError"), _named("Error")]},
-        "Question": {"oneOf": [TEXT, _named("QuestionObject")]},
-        "OpenAPI": {"type": "object"},
+        "components": {"schemas": schemas},
     }
 
 
 def _named(name: str) -> Schema:
     return {"$ref": f"#/components/schemas/{name}"}
-
-
-def _described(operation: Operation) -> dict[str, Any]:
-    shape = _named(operation.gives)
-    responses: dict[str, Any] = {
-        "200": {"description": operation.about, "content": {operation.media: {"schema": shape}}}
-    }
-    if operation.method == "GET":
-        responses["304"] = {"description": "What If-None-Match names has not changed"}
-    for status in operation.refuses:
-        error = {JSON: {"schema": _named("Error")}}
-        responses[str(status)] = {"description": REASONS[status], "content": error}
-    found: dict[str, Any] = {"operationId": operation.name, "summary": operation.about, "responses": responses}
-    if operation.parameters:
-        found["parameters"] = operation.parameters
-    if operation.method == "POST":
-        batch = {"schema": _named("Question"), "example": '"11242"\n{"position":"start"}\n'}
-        found["requestBody"] = {"required": True, "content": {NDJSON: batch}}
-    return found

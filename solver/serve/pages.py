@@ -22,7 +22,7 @@ from starlette.responses import FileResponse, RedirectResponse
 from solver.base.errors import SolverError
 from solver.base.files import replacing
 from solver.export import site
-from solver.serve.operations import OPERATIONS, Operation
+from solver.serve.operations import OPERATIONS
 from solver.serve.reply import HTML, NO_STORE, REVALIDATE, Refused, Reply, tag_of
 from solver.serve.shelf import Served, Shelf
 
@@ -60,28 +60,6 @@ def error_page(refused: Refused, path: str) -> Reply:
     return Reply(text.encode(), HTML, status=refused.status, cache=NO_STORE, headers=headers)
 
 
-def _section(operation: Operation, name: str, base: str) -> str:
-    """An operation with a command that works on this server."""
-    path = operation.path
-    for part in operation.parameters:
-        if part["in"] == "path":
-            example = name if part["name"] in ("book", "game") else "start"
-            path = path.replace(f"{{{part['name']}}}", quote(example, safe=":,"))
-    command = f'curl "{base}{path}"'
-    if operation.method == "POST":
-        command += """ -d '"start"'"""
-    asked = "".join(
-        f"<li><code>?{part['name']}={escape(str(part['example']).lower())}</code> {escape(part['description'])}</li>"
-        for part in operation.parameters
-        if part["in"] == "query"
-    )
-    return (
-        f"<section><h2>{escape(operation.about)}</h2>\n"
-        f"<p><code>{operation.method} {escape(operation.path)}</code></p>\n"
-        f"<pre>{escape(command)}</pre>{f'<ul>{asked}</ul>' if asked else ''}</section>"
-    )
-
-
 class Pages:
     """The pages of a shelf, written into a folder, and the page about the API."""
 
@@ -108,9 +86,26 @@ class Pages:
         book = next((served.name for served, _ in self._shelf.books), None)
         name = book or next(iter(self._shelf))
         base = str(request.base_url).rstrip("/")
-        # Of a book nothing can be asked where none is served
-        asked = [one for one in OPERATIONS if book is not None or "{book}" not in one.path]
-        sections = "\n".join(_section(operation, name, base) for operation in asked)
+        sections = ""
+        for operation in OPERATIONS:
+            # Of a book nothing can be asked where none is served
+            if book is None and "{book}" in operation.path:
+                continue
+            path, asked = operation.path, ""
+            for part in operation.parameters:
+                if part["in"] == "path":
+                    example = name if part["name"] in ("book", "game") else "start"
+                    path = path.replace(f"{{{part['name']}}}", quote(example, safe=":,"))
+                else:
+                    example = f"?{part['name']}={escape(str(part['example']).lower())}"
+                    asked += f"<li><code>{example}</code> {escape(part['description'])}</li>"
+            # A command that works on this server
+            command = f'curl "{base}{path}"' + (""" -d '"start"'""" if operation.method == "POST" else "")
+            sections += (
+                f"<section><h2>{escape(operation.about)}</h2>\n"
+                f"<p><code>{operation.method} {escape(operation.path)}</code></p>\n"
+                f"<pre>{escape(command)}</pre>{f'<ul>{asked}</ul>' if asked else ''}</section>\n"
+            )
         text = (
             HEAD.format(title="Ask the books")
             + "<p>Every game here can be asked over HTTP. A position is given by its moves from the start, by"
@@ -118,7 +113,7 @@ class Pages:
             " the side to move: <code>score</code> 1 is a win, 0 a draw, -1 a loss, and <code>distance</code> counts"
             " plies to the end. Answers are JSON; errors are <code>{&quot;error&quot;: ...}</code>, a line that says"
             ' what to do. <a href="v1/openapi.json">The OpenAPI document</a> describes every field.</p>\n'
-            f"{sections}\n{TAIL}"
+            f"{sections}{TAIL}"
         )
         return Reply(text.encode(), HTML, cache=NO_STORE)
 

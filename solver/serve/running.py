@@ -23,7 +23,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from typing import Any
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -161,19 +161,25 @@ class _Team:
                 self._start(number)
             raise ResourceError("workers die as soon as they start: --workers 1 says why")
         finally:
-            self._end()
+            # Have all end, and wait for them: they have limits of their own
+            for process in self._started:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGTERM)
+            for process in self._started:
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(process, 0)
+            for end in self._alive:
+                os.close(end)
 
     def _start(self, number: int) -> None:
         # Hold signals back until their receiver is known
         held = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
         process = os.fork()
-        if process == 0:
-            self._work(number, held)
-        self._started[process] = number, time.monotonic()
-        signal.pthread_sigmask(signal.SIG_SETMASK, held)
-
-    def _work(self, number: int, held: set[int | signal.Signals]) -> NoReturn:
-        """Until a signal: at once before it serves, when answers under way are sent after that."""
+        if process:
+            self._started[process] = number, time.monotonic()
+            signal.pthread_sigmask(signal.SIG_SETMASK, held)
+            return
+        # A worker: until a signal, at once before it serves, when answers under way are sent after that
         code = 1
         try:
             for signal_number in ENDING:
@@ -192,17 +198,6 @@ class _Team:
     def _outlive(self, server: Any) -> None:
         os.read(self._alive[0], 1)
         server.should_exit = True
-
-    def _end(self) -> None:
-        """Have all end, and wait for them: they have limits of their own."""
-        for process in self._started:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(process, signal.SIGTERM)
-        for process in self._started:
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(process, 0)
-        for end in self._alive:
-            os.close(end)
 
 
 class Heads:

@@ -393,14 +393,14 @@ def test_loading_code_is_not_of_the_budget(monkeypatch):
     def load(self, wait):
         now[0] += 60
 
-    def look(self, state, budget):
+    def look(self, plain, ask, budget):
         while budget._whole is not None:
             budget = budget._whole
         left.append(budget.seconds_left)
         raise BudgetExceeded("enough")
 
     monkeypatch.setattr(Compiled, "load", load)
-    monkeypatch.setattr(Live, "_exact", look)
+    monkeypatch.setattr(Compiled, "answer", look)
     monkeypatch.setattr(Live, "estimates", lambda self, states, budget: left.append(budget.seconds_left) or {})
     player = Player({}, "connect-four:5,5", seconds=5)
     assert player.value(player.game.initial()).source == "missing"

@@ -400,8 +400,8 @@ def test_people_find_what_may_be_asked_and_its_commands_work(client):
 def test_browsers_get_errors_as_pages(client):
     heard = client.get("/v1/nothing", accept="text/html,*/*")
     assert heard.status == 404 and heard.headers["content-type"].startswith("text/html")
-    assert b"no game" in heard.body and b'href="../docs"' in heard.body and b'href="../page.css"' in heard.body
-    assert client.get("/v1/nothing").facts["error"].startswith("no game")
+    assert b"nothing is here" in heard.body and b'href="../docs"' in heard.body and b'href="../page.css"' in heard.body
+    assert "/v1/openapi.json says what there is" in client.get("/v1/boks").facts["error"]
     assert b"&lt;b&gt;" in client.get("/<b>", accept="text/html").body
 
 
