@@ -8,8 +8,9 @@ one; no child is missing. Distances to a conversion prove as much, tier by tier.
 Margins, and wins and losses without a distance, are proved by induction over the moves: each is the best of the
 children's, and no play comes back to a state, or they might rest on each other in a circle. Where they were found by
 retrograde analysis it may, and what holds each up is found anew (`plainly`). An expectation is the mean or the best of
-the children's, but for the rounding of both that the header admits; as that adds up, bounds of all values are found
-anew (`bounding`): they prove how far a value may be from the truth.
+the children's, but for the rounding of both that the header admits. As that adds up ply by ply, values may agree and be
+far off all the same. So the game is solved anew, by value iteration, which bounds each value from both sides and knows
+its own error. That proves how far a value may be from the truth.
 """
 
 from __future__ import annotations
@@ -23,7 +24,14 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from solver.base import extras
-from solver.base.errors import DamagedBook, PositionError, ResourceError, UncompiledRules, shortened
+from solver.base.errors import (
+    DamagedBook,
+    MethodError,
+    PositionError,
+    ResourceError,
+    UncompiledRules,
+    shortened,
+)
 from solver.base.extras import PLAIN_LIMIT, working_memory
 from solver.base.kinds import Method
 from solver.base.options import Options
@@ -33,8 +41,9 @@ from solver.book import Book, Source
 from solver.book.check import check_book
 from solver.rules.game import GameOrName, Rules, is_built_in, is_name_of, is_score_game
 from solver.rules.reading import parse_position
+from solver.search import value_iteration
 from solver.search.derive import edges
-from solver.verifying import bounding, claims, playing
+from solver.verifying import claims, playing
 from solver.verifying.plainly import Plain, Unconfirmed, check_grounds, check_values, value_in
 
 SEARCH = 10.0  # seconds of searching for the values of a book that is not complete
@@ -150,7 +159,7 @@ def _judged(book: Book, rules: Rules, means: claims.Means, progress: Progress) -
     if not claim:
         return report
     options = Options(symmetry=rules.symmetry, workers=means.workers, memory=means.memory, progress=progress)
-    off, why = bounding.bound(book, rules, options, compiled=note is None)
+    off, why = _bound(book, rules, options, compiled=note is None)
     if off is None:
         basis = f"{agrees}; how far they may be from the truth was not bounded: {why}"
         return report._replace(verdict=CONSISTENT, basis=basis)
@@ -160,6 +169,66 @@ def _judged(book: Book, rules: Rules, means: claims.Means, progress: Progress) -
         return report._replace(basis=words, within=min(within, claim), note=note or why)
     basis = f"{agrees}; {words}, the header claims {claim:.2e}"
     return report._replace(verdict=CONSISTENT, basis=basis, within=within, note=note or why)
+
+
+def _bound(book: Book, rules: Rules, options: Options, *, compiled: bool) -> tuple[Fraction | None, str | None]:
+    """Bound how far an expectation is from the truth: solve the game anew, and compare.
+
+    Args:
+        book: A complete book whose values agree with their children's.
+        rules: Its rules.
+        options: The options of the solve.
+        compiled: Solve a large book's game with kernels, where they are at hand.
+
+    Returns:
+        The bound, and why plain Python found it although the book is large. Or None, and why no bound is known.
+
+    Raises:
+        DamagedBook: A value is farther from the truth than the header claims.
+    """
+    needed, reason = (Method.EXPECTIMINIMAX.facts.state_bytes or 0) * len(book), None
+    fits = options.memory is None or needed <= options.memory
+    try:
+        if compiled and len(book) > PLAIN_LIMIT and not rules.plain_only and extras.has_kernels():
+            from solver.sweep import exhaustive
+
+            try:
+                return _checked_bound(book, *exhaustive.compare(book, rules, options)), None
+            except UncompiledRules as error:
+                reason = str(error)
+            except DamagedBook as error:
+                if is_built_in(rules.name) or not fits:
+                    raise
+                reason = f"as compiled, {error}"
+        if not fits:
+            return None, reason or f"that takes about {needed:,} bytes: more --memory"
+        return _checked_bound(book, *_farthest(book, rules, options.progress)), reason
+    except MethodError as error:
+        if rules.reward is not None:
+            raise DamagedBook(f"{book.path}: no method solves its game ({error}): solve again") from None
+        return None, str(error)
+
+
+def _farthest(book: Book, rules: Rules, progress: Progress) -> tuple[int, float, float]:
+    """The state whose value is farthest from that found anew in plain Python, by how much, and the error of that."""
+    anew = value_iteration.solve(rules, progress=progress)
+    point, worst = anew.units.point, (-1, 0.0)
+    for state, value in book.items():
+        off = abs(value.score * point - anew.table[state])
+        if off > worst[1]:
+            worst = state, off
+    return worst[0], worst[1] / point, anew.units.error / (2 * point)
+
+
+def _checked_bound(book: Book, state: int, off: float, error: float) -> Fraction:
+    """How far a value is from the truth at most, by the state that is farthest from a value which has an error."""
+    claim = book.header.kind.error
+    if off - error > claim:
+        raise DamagedBook(
+            f"{book.path}: the value of state {state} is off by {off - error:.2g} or more, its header claims"
+            f" {claim:.2g} at most: solve again"
+        )
+    return Fraction(off) + Fraction(error)
 
 
 def _check_claims(book: Book, rules: Rules) -> None:
