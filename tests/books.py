@@ -22,7 +22,7 @@ from solver.book.format import HEADER_KEY, seal
 from solver.book.writer import write_book
 
 KEYED_BY_STATE = ("instant", "compact")  # the codecs that take any states and values; ranked ones are of a game
-EVERY_KEYED = (*KEYED_BY_STATE, "fixed", "wide")  # and expectations, and states of more than 63 bits
+EVERY_KEYED = (*KEYED_BY_STATE, "fixed", "wide")  # and samples of expectations, and of states of more than 63 bits
 PART = 1 << 16  # a block of any codec
 VALUES = [Value(0), *(Value(1, one) for one in range(1, 30)), *(Value(-1, one) for one in range(30))]
 
@@ -110,10 +110,10 @@ def write_expectations(path, values, *, part=PART):
 
 
 def write_sample(path, values, codec):
-    """A book of a dict of values in a codec, of expectations or wide states in their own; what it holds."""
+    """A book of a dict of values in a codec, or of expectations or wide states; what it holds."""
     if codec == "wide":
         values = {state << 90 | state: value for state, value in values.items()}
-        write_values(path, values, facts={"codec": codec, "state_bytes": 16})
+        write_values(path, values, facts={"state_bytes": 16})
         return values
     if codec != "fixed":
         write_values(path, values, facts={"codec": codec})

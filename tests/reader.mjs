@@ -7,7 +7,6 @@ import * as compact from "../solver/web/reader/compact.js";
 import * as fixed from "../solver/web/reader/fixed.js";
 import * as instant from "../solver/web/reader/instant.js";
 import * as ranked from "../solver/web/reader/ranked.js";
-import * as wide from "../solver/web/reader/wide.js";
 import { peak } from "./peak.mjs";
 
 const [command, path, more, game] = process.argv.slice(2);
@@ -215,7 +214,6 @@ const commands = {
       [compact, "0002000000 0300 e30600 63e7640700"],
       [ranked, "0300 e3e0e2e20000"],
       [fixed, "000202 46000000 0c 0b"],
-      [wide, "0201 0103 070907"],
     ];
     for (const [codec, hex] of documented) {
       const data = Uint8Array.from(hex.replaceAll(" ", "").match(/../g), (byte) => parseInt(byte, 16));

@@ -11,7 +11,7 @@ Version history
         books with plies to a conversion, whose palette earlier readers take for one with values twice; nor proof books
         of another position than the start, which have `start`, and which earlier readers take for books of it; nor
         books of states of more than 63 bits, which have `state_bytes` in their header, first states of so many bytes
-        and the state of `longest` as bytes, and which earlier readers refuse by their codec, `wide`. Nor books of
+        and the state of `longest` as bytes. Nor books of
         nimbers, whose method earlier readers do not know.
     2   books without distances in the codec `ranked` that leave out the values that rules and children tell, which
     have `sparse`
@@ -30,7 +30,7 @@ All integers but the keys are little-endian. A crc32 runs over the book id, the 
 of the record, so a record of another book or another place does not pass.
 
 Segment, at most 65,520 bytes: whole pages of LMDB
-    u32 crc32 | u16 groups n | u8 codec: 0 instant, 1 compact, 2 ranked, 3 fixed, 4 wide | u8 bytes of an index
+    u32 crc32 | u16 groups n | u8 codec: 0 instant, 1 compact, 2 ranked, 3 fixed | u8 bytes of an index
     n u64 first state of each group | n + 1 u16 where each group begins, and the end | groups, as their codec has them
 
 Why so, in bits a state on connect-four 5x4: one LMDB record a state 161, fixed-width offsets 26, this 12; its
@@ -231,7 +231,9 @@ class Header(NamedTuple):
         """
         if self.sparse and rules is not None:
             self.encoding.keys.check_left_out(rules, self.sparse)
-        return self.encoding.keys(rules, self.outcomes, self.sparse if self.kind.bare else int(self._is_acyclic))
+        keys = self.encoding.keys(rules, self.outcomes, self.sparse if self.kind.bare else int(self._is_acyclic))
+        keys.plain_only |= self.state_bytes > 0
+        return keys
 
     def sparsely(self, rules: Rules | None) -> Header:
         """Return the header of a book that leaves out the values its codec can tell, if the book is complete."""
@@ -347,7 +349,7 @@ class Header(NamedTuple):
                 fields[name] = make(*fields[name])
         optional = {"numbers", *LATER} - fields.keys()
         header = cls(**{name: fields[name] for name in cls._fields if name not in optional})
-        if type(header.state_bytes) is not int or (header.state_bytes != 0) != header.encoding.is_wide:
+        if type(header.state_bytes) is not int or (header.state_bytes and not header.encoding.takes_wide):
             raise ValueError("states of another size than their codec's")
         if header.longest is not None:
             distance, state = fields["longest"]

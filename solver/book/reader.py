@@ -219,7 +219,7 @@ class Book(Mapping[int, Value]):
         indices = bulk.of_ranked(queried, keys, self.segments()) if keys.ASKED else None
         if indices is not None:
             return indices
-        if keys.ASKED or mapped.codec.find_all is None:
+        if keys.ASKED or keys.plain_only or mapped.codec.find_all is None:
             return bulk.one_by_one(queried, lambda state: keys.index(state, self._index))
         segments, load = mapped.segments, mapped.load
         return bulk.places(

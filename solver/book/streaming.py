@@ -99,7 +99,7 @@ def pack(
         path: A book or its path; or a game or its name, for the book that comes with the package.
         target: Where to write the copy. It may be `path`: whoever has the old book open keeps it. On Windows it must
             be closed first.
-        codec: The copy's codec: "instant", "compact", "ranked", "fixed" or "wide".
+        codec: The copy's codec: "instant", "compact", "ranked" or "fixed".
         game: The rules, if the game is your own. Only a codec that asks the rules needs them.
         workers: Threads. None for all cores.
         progress: Called as the work goes on.
@@ -117,8 +117,6 @@ def pack(
     with placed(target, path) as target, Book(path, game) as book:
         if codec != book.header.codec:
             book.header.kind.refuse("pack", str(book.path), BookError)
-            bits = 8 * book.header.state_bytes
-            refuse_wide(str(book.path), bits, f"the codec {codec}", "leave it as it is", BookError)
         header, rules = recoded(book, book.header, codec)
         # Ranks are read, and sorted, before any are written; else both go on together and only one can be seen.
         reads_first = CODECS[codec].asks_rules or book.header.encoding.asks_rules
@@ -133,6 +131,9 @@ def recoded(book: Book, header: Header, codec: str) -> tuple[Header, Rules | Non
     """
     header, rules = header._replace(codec=codec), None
     keys = CODECS[codec].keys
+    if not CODECS[codec].takes_wide:
+        bits = 8 * header.state_bytes
+        refuse_wide(str(book.path), bits, f"the codec {codec}", "leave it as it is", BookError)
     if keys is not book.header.encoding.keys or keys.ASKED or book.keeps_game:
         rules = book.rules
         header = header._replace(rules=rules_of(book.game, codec))

@@ -21,14 +21,14 @@ from solver.base.kinds import AUTO, METHODS, NIMBER, Method, kind_asked
 from solver.base.options import Options
 from solver.base.progress import Progress, Say, listening, quiet, silent
 from solver.book import Book, Header, Source, check_codec, game_of, streaming
-from solver.book.codecs import CODECS, codec_of, rules_of
+from solver.book.codecs import codec_of, rules_of
 from solver.book.format import is_name
 from solver.book.solution import TRIMMED
 from solver.book.writer import check_target
 from solver.check import conformance
 from solver.rules.game import Rules, check_parameters, game_text
 from solver.rules.loading import graph_in
-from solver.rules.width import refuse_wide
+from solver.rules.width import USUAL, refuse_wide, words_of
 from solver.search.alphabeta import check_nimbers
 from solver.solving.job import Job, Outcome, Way, contents_of
 from solver.solving.ways import grown, imported, opening, plain, proof, whole
@@ -393,7 +393,7 @@ def _header(job: Job, outcome: Outcome) -> Header:
         codec=codec,
         numbers=solved.numbers if len(solved.numbers or ()) <= MOST_VALUES else None,
         start=outcome.start,
-        state_bytes=CODECS[codec].wide_bytes(rules.bits),
+        state_bytes=8 * words_of(rules.bits) if rules.bits > USUAL else 0,
     ).of_kind(solved.kind)
 
 

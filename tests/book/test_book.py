@@ -173,7 +173,6 @@ def test_a_codec_is_one_module_that_the_rest_of_a_book_does_not_know(tmp_path, m
         group=7,
         groups=700,
         block=7,
-        state_bytes=12,
         encode_chunk=encode_chunk,
         finder=lambda: find,
         decode=decode,

@@ -98,7 +98,7 @@ def lying(tmp_path_factory):
 SOURCE = "0" * 64
 TRIM = Trim(SOURCE, "complete", side="first", plies=2)
 TRIMMED = {"scope": "trimmed", "states": None, "terminal": None, "root": Value(1, 3), "trim": TRIM}
-WIDE = {"codec": "wide", "state_bytes": 16}
+WIDE = {"state_bytes": 16}
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def test_whoever_reads_a_hostile_segment_is_told_of_damage_or_has_values(tmp_pat
                 body[start - 4 + chance.choice((chance.randrange(8), chance.randrange(600)))] = chance.randrange(256)
             altered = memoryview(seal(book.header.book_id, 0, bytes(body)))
             segment = segment_of(book.path, book.header, 0, book.directory[0], altered)
-            book._mapped.segments[0], book._mapped.find = segment, CODECS[codec].finder()
+            book._mapped.segments[0], book._mapped.find = segment, book.header.encoding.finder()
             for read in readers:
                 try:
                     read()
@@ -132,7 +132,7 @@ def test_what_verification_reads_is_what_a_lookup_answers(tmp_path, spread, code
                 segment = segment_of(book.path, book.header, 0, book.directory[0], memoryview(altered))
             except DamagedBook:
                 continue
-            book._mapped.segments[0], book._mapped.find = segment, CODECS[codec].finder()
+            book._mapped.segments[0], book._mapped.find = segment, book.header.encoding.finder()
             pairs = decoded(book.header, altered, numba_too)
             if pairs is not None:
                 accepted += 1

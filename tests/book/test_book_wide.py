@@ -1,4 +1,4 @@
-"""Books of states of more than 63 bits: the codec `wide`, and the books that such games have."""
+"""Books of states of more than 63 bits, and the books that such games have."""
 
 import contextlib
 import dataclasses
@@ -28,7 +28,7 @@ from solver.solving.ways.grown import Growing
 from solver.verifying import verification
 from tests.books import VALUES, write_values
 
-FACTS = {"codec": "wide", "state_bytes": 16}
+FACTS = {"state_bytes": 16}
 verify = functools.partial(verification.verify, search=1e9)  # a search ends, however slow the machine is
 
 
@@ -49,7 +49,7 @@ states = st.one_of(st.integers(0, (1 << width) - 1) for width in (8, 64, 65, 128
 def test_what_is_written_is_read(tmp_path_factory, values, base):
     path = tmp_path_factory.mktemp("books") / "random.lmdb"
     values = {base + state: value for state, value in values.items()}
-    header = write_values(path, values, facts={"codec": "wide", "state_bytes": 64})
+    header = write_values(path, values, facts={"state_bytes": 64})
     with Book(path) as book:
         assert book.header == header
         assert list(book.items()) == sorted(values.items())
@@ -97,7 +97,7 @@ def test_an_opening_book_has_the_same_values_in_any_width(opening):
     narrow, path = opening
     with Book(narrow) as one, Book(path, Declared(3, 3, 3)) as book:
         assert dict(book.items()) == dict(one.items())
-        assert (book.header.codec, book.header.state_bytes, one.header.state_bytes) == ("wide", 16, 0)
+        assert (book.header.codec, book.header.state_bytes, one.header.state_bytes) == ("instant", 16, 0)
         assert book.header.longest == one.header.longest
         player, other = Player(book), Player(one)
         start = book.game.initial()
@@ -125,9 +125,7 @@ def test_what_is_made_of_a_book_takes_wide_states(opening, tmp_path):
 def test_another_codec_is_refused(opening, tmp_path):
     with pytest.raises(BookError, match="has states of 128 bits, the codec compact takes 63: leave it as it is"):
         pack(opening[1], tmp_path / "packed.lmdb")
-    with pytest.raises(BookError, match="has states of 63 bits, the codec wide is for more"):
-        pack(opening[0], tmp_path / "packed.lmdb", "wide", ConnectFour(3, 3, 3))
-    assert pack(opening[1], tmp_path / "packed.lmdb", "wide", Declared(3, 3, 3)).state_bytes == 16
+    assert pack(opening[1], tmp_path / "packed.lmdb", "instant", Declared(3, 3, 3)).state_bytes == 16
     assert (tmp_path / "packed.lmdb").read_bytes() == opening[1].read_bytes()
 
 
@@ -158,7 +156,7 @@ def test_a_grown_book_has_the_same_values_in_any_width(tmp_path, monkeypatch):
         pipeline.grow(game, tmp_path / name, dataclasses.replace(plan, positions=120), Options(workers=2))
     path = tmp_path / "Declared"
     with Book(tmp_path / "ConnectFour") as one, Book(path, Declared(4, 4)) as book:
-        assert dict(book.items()) == dict(one.items()) and book.header.codec == "wide"
+        assert dict(book.items()) == dict(one.items()) and book.header.state_bytes == 16
     assert verify(path, Declared(4, 4)).verdict == "consistent"
     trim(path, tmp_path / "trimmed", Trim(max_ply=1), Declared(4, 4))
     assert diff(tmp_path / "trimmed", path).only_second > 0

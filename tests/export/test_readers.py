@@ -95,7 +95,7 @@ def test_it_reads_states_of_many_words(reader, tmp_path):
     chance = random.Random(7)
     base = chance.getrandbits(500)
     stored = {base + (chance.getrandbits(128) >> chance.choice((0, 60, 100))): value for value in VALUES * 60}
-    write_values(tmp_path / "wide.lmdb", stored, facts={"codec": "wide", "state_bytes": 64})
+    write_values(tmp_path / "wide.lmdb", stored, facts={"state_bytes": 64})
     file = exported(tmp_path / "wide.lmdb", tmp_path / "wide.bin")
     lines = asked(reader, "wide", file, (state.to_bytes(64, "little").hex() for state in stored))
     for value, line in zip(stored.values(), lines, strict=True):

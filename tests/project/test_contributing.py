@@ -76,7 +76,7 @@ def find(segment, key):
 
 
 FUNCTIONS = {"encode_chunk": encode_chunk, "finder": lambda: find, "decode": decode}
-PLAIN = codecs.Codec("plain", 99, group=64, groups=64, block=64, state_bytes=13, **FUNCTIONS)
+PLAIN = codecs.Codec("plain", 99, group=64, groups=64, block=64, **FUNCTIONS)
 
 
 def test_every_codec_has_a_reader_for_pages():
@@ -84,7 +84,7 @@ def test_every_codec_has_a_reader_for_pages():
         reader = (READERS / f"{codec.name}.js").read_text("utf-8")
         assert f'export const NAME = "{codec.name}";\nexport const NUMBER = {codec.number};\n' in reader
         assert ("export const asksRules = true;" in reader) == codec.asks_rules
-        assert ("export const isWide = true;" in reader) == codec.is_wide
+        assert ("export const takesWide = true;" in reader) == codec.takes_wide
         assert ("export class Steps" in reader) == codec.is_stepped
 
 

@@ -16,7 +16,7 @@ from solver.base import extras
 from solver.base.errors import BookError, DamagedBook, GameError, MethodError, PositionError
 from solver.base.value import Value
 from solver.book.check import check_book
-from solver.book.codecs import wide
+from solver.book.codecs import instant
 from solver.check.conformance import check_game
 from solver.export import export, site
 from solver.export.script import record_of
@@ -129,8 +129,6 @@ def test_what_cannot_take_them_says_so_in_a_line(monkeypatch):
         solve("othello:8,8")
     with pytest.raises(BookError, match="has states of 90 bits, this codec takes 63: leave --codec out"):
         solve(Stairs(), codec="compact", max_ply=3)
-    with pytest.raises(BookError, match="the codec wide is for more"):
-        solve("tic-tac-toe", codec="wide")
 
 
 def test_an_opening_book_of_wide_states(tmp_path, monkeypatch):
@@ -165,22 +163,22 @@ def test_a_page_of_wide_states_is_right(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("count", [1, 2, 255, 256, 257, 3000])
-def test_the_wide_codec_keeps_what_it_is_given(count):
+def test_wide_groups_keep_what_they_are_given(count):
     draw = random.Random(count)
     keys = sorted({draw.getrandbits(draw.choice((20, 70, 129))) for _ in range(count)})
     indices = [draw.randrange(300) for _ in keys]
-    payload, counts, lengths = wide.encode_chunk(keys, indices, 300, 2)
+    payload, counts, lengths = instant.CODEC.encode_chunk(keys, indices, 300, 2)
     begin, at = 0, 0
     for states, length in zip(counts, lengths, strict=True):
         body, some = memoryview(payload)[begin : begin + length], keys[at : at + states]
-        assert wide.decode(body, some[0], 2) == (some, indices[at : at + states])
+        assert instant.CODEC.decode(body, some[0], 2) == (some, indices[at : at + states])
         segment = body, [some[0]], [0, length], 2
-        assert [wide.find(segment, key) for key in some] == indices[at : at + states]
+        assert [instant.find(segment, key) for key in some] == indices[at : at + states]
         others = {key + step for key in some for step in (-1, 1, 1 << 64)} - {*some}
-        assert {wide.find(segment, key) for key in others if key > some[0]} <= {None}
+        assert {instant.find(segment, key) for key in others if key > some[0]} <= {None}
         begin, at = begin + length, at + states
     with pytest.raises(DamagedBook):
-        wide.decode(memoryview(payload)[: lengths[0] - 1], keys[0], 2)
+        instant.CODEC.decode(memoryview(payload)[: lengths[0] - 1], keys[0], 2)
 
 
 def test_features_without_the_method_are_the_bits():

@@ -20,14 +20,13 @@ from solver.base.value import Value
 from solver.book.solution import Part
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Game, Rules
-from solver.rules.width import USUAL, refuse_wide, words_of
+from solver.rules.width import refuse_wide
 
 NAMES = {  # and what help says of them: nothing of one that no user chooses
     "instant": "the quickest to read (default)",
     "compact": "a quarter of the size for ten times the time",
     "ranked": "a tenth, for games that number their states",
     "fixed": "",
-    "wide": "",
 }
 CHOICES = {name: about for name, about in NAMES.items() if about}
 DEFAULT = "instant"
@@ -84,7 +83,7 @@ class States:
     SPARE = 0  # symbols beside the palette's
     LEFT_OUT: tuple[int, ...] = (0,)  # what `Header.sparse` of a complete book without distances may be
     encode: Callable[..., Any] | None = None  # in place of the codec's `encode_chunk`
-    plain_only = False  # the keys must not be compiled
+    plain_only = False  # the keys must not be compiled, or do not fit arrays of words
 
     def __init__(self, rules: Rules | None, palette: Sequence[Value], left: int) -> None:
         self.palette = palette
@@ -92,7 +91,6 @@ class States:
     @classmethod
     def check(cls, rules: Rules, scope: str) -> None:
         """Raise BookError for a game, or so few of its states, that have no such keys."""
-        refuse_wide(rules.name, rules.bits, "this codec", "leave --codec out", BookError)
 
     @classmethod
     def left_out(cls, rules: Rules) -> int:
@@ -144,7 +142,6 @@ class Codec(NamedTuple):
     name, number: In the header, and in the head of each segment.
     group, groups: The most states to a group, and groups to a segment.
     block: States after which a group ends, whatever it holds. Parts of a book are multiples of it.
-    state_bytes: An upper bound of the bytes that a state takes.
     encode_chunk: `encode_chunk(keys, indices, palette_size, index_bytes, machine)` makes groups of ascending keys and
         their palette indices.
     finder: Makes, for one file, `find(segment, key)`: the palette index of a key, or None. A damaged group may raise
@@ -158,7 +155,7 @@ class Codec(NamedTuple):
         many, or -1 if they do not fit together; or raises DamagedBook. Without it groups are decoded one by one.
     share: Of the bytes of an instant book, for estimates: more than what books of 100,000 states and more take.
     is_stepped: Whether numbers of steps stand in place of palette indices.
-    is_wide: Whether states take more than one word.
+    takes_wide: Whether states may take more than one word.
     """
 
     name: str
@@ -166,7 +163,6 @@ class Codec(NamedTuple):
     group: int
     groups: int
     block: int
-    state_bytes: int
     encode_chunk: Callable[..., Groups]
     finder: Callable[[], Find]
     decode: Callable[[memoryview, int, int], tuple[list[int], list[int]]]
@@ -175,16 +171,12 @@ class Codec(NamedTuple):
     decode_all: Callable[..., int] | None = None
     share: float = 1.0
     is_stepped: bool = False
-    is_wide: bool = False
+    takes_wide: bool = False
 
     @property
     def asks_rules(self) -> bool:
         """Whether no state is found without the rules."""
         return bool(self.keys.ASKED)
-
-    def wide_bytes(self, bits: int) -> int:
-        """Return the bytes of a state for the header, for states of so many bits. 0 for states of one word."""
-        return 8 * words_of(bits) if self.is_wide else 0
 
 
 def as_list(column: Any) -> list[int]:
@@ -225,7 +217,7 @@ def codec_of(rules: Rules, requested: str | None) -> str:
     """Return the codec of a game's books: the one that you ask for, or the only one that takes the game."""
     if rules.kind.is_stepped:
         return "fixed"
-    return requested or ("wide" if rules.bits > USUAL else DEFAULT)
+    return requested or DEFAULT
 
 
 def rules_of(game: Game, codec: str) -> str:
@@ -237,4 +229,6 @@ def check_codec(name: str, rules: Rules | None = None, scope: str = "") -> None:
     """Raise BookError for a codec that there is not, or that does not go with the rules, or so few of their states."""
     codec = CODECS[name]
     if rules is not None:
+        if not codec.takes_wide:
+            refuse_wide(rules.name, rules.bits, "this codec", "leave --codec out", BookError)
         codec.keys.check(rules, scope)

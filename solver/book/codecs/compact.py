@@ -382,7 +382,6 @@ CODEC = Codec(
     MAX_GROUP_STATES,
     groups=128,
     block=BLOCK_STATES,
-    state_bytes=BITMAP // MIN_BITMAP_STATES + 4 + 1,
     encode_chunk=encode_chunk,
     finder=finder,
     decode=decode,

@@ -31,7 +31,7 @@ from solver.book.codecs.instant import from_bytes, place_of_bit
 from solver.rules.numbering import bound
 
 HEAD = 7
-MOST_STATE_BYTES = HEAD + 4 + 8 + 2
+MOST_BYTES = HEAD + 4 + 2  # of a state, besides its key
 BASE = 3  # where the least number is
 MOST_BITS, MOST_MODE = 32, 63
 
@@ -219,8 +219,7 @@ CODEC = Codec(
     instant.GROUP_STATES,
     groups=1308,  # of 40 bytes, values all alike, states side by side
     block=instant.GROUP_STATES,
-    state_bytes=MOST_STATE_BYTES,
-    encode_chunk=instant.encoder(MOST_STATE_BYTES, put_bits, put_values, put_keys),
+    encode_chunk=instant.encoder(MOST_BYTES, put_bits, put_values, put_keys),
     finder=lambda: find,
     decode=partial(instant.decoded, bound(decode_group, {"bits_at": plain_bits_at})),
     find_all=partial(instant.found_all, (bits_at, head_of, find_offset, value_at)),

@@ -4,13 +4,15 @@ Group, up to 256 states
     u8 key mode + 8 * value width, 0, 1, 2, 4 or 8 bits | u8 states - 1 | u8 local palette entries - 1
     local palette, indices into the header's palette
     values: local palette places, lowest bits first
-    keys, mode 0: bitmap of first..last state, lowest bit first; modes 1-4: state - first, in 1, 2, 4 or 8 bytes
+    keys, mode 0: bitmap of first..last state, lowest bit first; modes 1-4: state - first, in 1, 2, 4 or 8 bytes; of
+        states of more than 63 bits, in opening books and grown ones, modes 5-7: in 16, 32 or 64 bytes
 
 Worked group: states 1000, 1001, 1003 with palette indices 7, 9, 7, indices of one byte
     08 | 02 | 01 | 07 09 | 02 | 0b
     bitmap and 1 bit a value, 3 states, 2 entries, places 0 1 0, keys 1000 + {0, 1, 3}
 
-Encoding and decoding are in the subset of Python that runs plain and compiled alike.
+Encoding and decoding are in the subset of Python that runs plain and compiled alike. States of more than 63 bits are
+read and written in plain Python; a look-up takes 5 us.
 """
 
 from __future__ import annotations
@@ -22,11 +24,13 @@ from typing import Any
 
 from solver.base.errors import DamagedBook
 from solver.book.codecs import PLAIN, Codec, Groups, Machine, as_list, number_at, population
+from solver.rules.width import USUAL
 
 GROUP_STATES = 256
 HEAD = 3
-MOST_STATE_BYTES = HEAD + 4 + 1 + 8 + 1
-KEY_BYTES = (0, 1, 2, 4, 8)
+MOST_BYTES = HEAD + 4 + 1 + 1  # of a state, besides its key
+WORD_MODES = 4  # key modes of states of one word
+KEY_BYTES = (0, 1, 2, 4, 8, 16, 32, 64)
 KEY_FORMATS: tuple[Any, ...] = ("", "B", "H", "I", "Q")
 WIDTHS = (0, 1, 2, 4, 8)  # bits of a value
 MASKS = tuple((1 << width) - 1 for width in range(9))
@@ -37,15 +41,18 @@ from_bytes = int.from_bytes
 def encoder(state_bytes: int, *helpers: Callable[..., int]) -> Callable[..., Groups]:
     """The `Codec.encode_chunk` that cuts states into groups of GROUP_STATES.
 
-    A state takes at most `state_bytes`. The helpers are `put_values` and `put_keys`, and what they call before them.
+    A state takes at most `state_bytes` besides its key. The helpers are `put_values` and `put_keys`, and what they call
+    before them.
     """
 
     def encode_chunk(
         states: Sequence[int], indices: Sequence[int], palette_size: int, index_bytes: int, machine: Machine = PLAIN
     ) -> Groups:
-        """Encode ascending states, below 2**63, and their palette indices as groups."""
+        """Encode ascending states and their palette indices as groups."""
         counts = [min(GROUP_STATES, len(states) - begin) for begin in range(0, len(states), GROUP_STATES)]
-        out, lengths = machine.new_bytes(state_bytes * len(states)), machine.new_integers(len(counts))
+        key_bytes = KEY_BYTES[-1] if len(states) and int(states[-1]) >> USUAL else 8
+        room = (state_bytes + key_bytes) * len(states)
+        out, lengths = machine.new_bytes(room), machine.new_integers(len(counts))
         encode = machine.compiled(encode_groups, *helpers)
         used = encode(states, indices, index_bytes, machine.new_integers(palette_size), out, lengths)
         return out[:used], counts, as_list(lengths)
@@ -54,7 +61,7 @@ def encoder(state_bytes: int, *helpers: Callable[..., int]) -> Callable[..., Gro
 
 
 def encode_groups(states: Any, indices: Any, index_bytes: int, scratch: Any, out: Any, lengths: Any) -> int:
-    """Encode states (ascending, below 2**63) and their palette indices into `out`, and return the bytes used.
+    """Encode ascending states and their palette indices into `out`, and return the bytes used.
 
     `lengths` gets the bytes of each group. `scratch` has an entry for each value of the palette, 0 at first. An entry
     is (group + 1) << 8 | local index, so it need not be cleared between groups.
@@ -149,7 +156,11 @@ def find(segment: Any, state: int) -> int | None:
     keys = values + (count * width + 7 >> 3)
     offset = state - firsts[group]
     mode = kind & 7
-    if mode:
+    if mode > WORD_MODES:
+        place = place_of_key(view[keys : starts[group + 1]].tobytes(), KEY_BYTES[mode], offset)
+        if place < 0:
+            return None
+    elif mode:
         # Offsets are sorted, so a typed view of them can be bisected without a copy.
         known = view[keys : keys + count * KEY_BYTES[mode]]
         if mode > 1:
@@ -169,6 +180,18 @@ def find(segment: Any, state: int) -> int | None:
     group_begin = palette + place * index_bytes
     index: int = from_bytes(view[group_begin : group_begin + index_bytes], "little")
     return index
+
+
+def place_of_key(keys: bytes, size: int, offset: int) -> int:
+    """Return the index of an offset among others of so many bytes, or -1."""
+    if offset >> 8 * size:
+        return -1
+    key = offset.to_bytes(size, "little")
+    # The quickest by far, though it goes through half of them
+    place = keys.find(key)
+    while place > 0 and place % size:
+        place = keys.find(key, place + 1)
+    return place // size
 
 
 def place_of_bit(view: Any, begin: int, end: int, bit: int) -> int:
@@ -232,7 +255,7 @@ def head_of(view: Any, begin: int, end: int, index_bytes: int) -> tuple[int, int
         return 0, 0, 0
     count, width, mode = int(view[begin + 1]) + 1, int(view[begin]) >> 3, int(view[begin]) & 7
     keys = begin + HEAD + (int(view[begin + 2]) + 1) * index_bytes + (count * width + 7 >> 3)
-    if keys > end or width > 8 or mode > 4 or (mode and keys + (count << mode - 1) > end):
+    if keys > end or width > 8 or mode > WORD_MODES or (mode and keys + (count << mode - 1) > end):
         return 0, 0, 0
     return count, mode, keys
 
@@ -294,7 +317,8 @@ def decode_groups(view: Any, firsts: Any, starts: Any, index_bytes: int, states:
     offset = 0
     for group in range(len(firsts)):
         begin, end = int(starts[group]), int(starts[group + 1])
-        if not begin <= end <= len(view):
+        # Compiled, a key fits one word.
+        if not begin < end <= len(view) or int(view[begin]) & 7 > WORD_MODES:
             return -1
         count = decode_group(view[begin:end], firsts[group], index_bytes, states[offset:], indices[offset:])
         if count < 0:
@@ -313,7 +337,7 @@ def decode_group(body: Any, first_key: int, index_bytes: int, states: Any, indic
     keys = values + (count * width + 7 >> 3)
     # Bytes of a key; of a place
     size, mask = 1 << mode >> 1, (1 << width) - 1
-    if mode > 4 or width not in WIDTHS or count > len(states) or keys >= len(body):
+    if width not in WIDTHS or count > len(states) or keys >= len(body):
         return -1
     if mode and keys + count * size != len(body):
         return -1
@@ -331,6 +355,8 @@ def decode_group(body: Any, first_key: int, index_bytes: int, states: Any, indic
                 states[count_found] = state
                 count_found += 1
             bits, state = bits >> 1, state + 1
+    if mode > WORD_MODES and states[count - 1] - first_key >> 63 <= 1:
+        return -1
     # The first state's bit or offset must be 0, or the directory points to the wrong group.
     if count_found != count or states[0] != first_key:
         return -1
@@ -350,10 +376,10 @@ CODEC = Codec(
     GROUP_STATES,
     groups=1425,  # of 36 bytes, values of one bit at most, states side by side
     block=GROUP_STATES,
-    state_bytes=MOST_STATE_BYTES,
-    encode_chunk=encoder(MOST_STATE_BYTES, put_values, put_keys),
+    encode_chunk=encoder(MOST_BYTES, put_values, put_keys),
     finder=lambda: find,
     decode=partial(decoded, decode_group),
     find_all=partial(found_all, (number_at, head_of, find_offset, value_at)),
     decode_all=partial(decoded_all, number_at, decode_group),
+    takes_wide=True,
 )

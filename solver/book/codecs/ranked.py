@@ -388,7 +388,6 @@ CODEC = Codec(
     MAX_GROUP_STATES,
     groups=64,
     block=BLOCK_STATES,
-    state_bytes=256,  # a run of 60,000 equal symbols takes less than a hundred
     encode_chunk=encode_chunk,
     finder=finder,
     decode=decode,

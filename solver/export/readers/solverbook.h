@@ -17,7 +17,7 @@
  * A book knows states, whole numbers below 2^63, and values for the side to move. It stores no finished states, and of
  * states that are images of each other by symmetry only the canonical one: ask the game's rules for it. Books in the
  * codec `ranked` hold no states, so this reader refuses them: `solver pack --codec compact` changes that. States of more
- * than 63 bits, in the codec `wide`, are asked by `solverbook_get_wide`.
+ * than 63 bits are asked by `solverbook_get_wide`.
  *
  * Nothing wrong is answered. Each part of the file has a checksum, which is compared when the part is first used, and no
  * byte is read outside of the part. Threads may share a book after `solverbook_check`, which reads all of it; before that
@@ -115,7 +115,7 @@ extern "C" {
 #define SOLVERBOOK_GROUP_KEYS 12288    /* bytes of its keys at most */
 #define SOLVERBOOK_CHANCE_ZERO (1u << 30) /* the number of the expectation 0 */
 
-enum { SOLVERBOOK_INSTANT, SOLVERBOOK_COMPACT, SOLVERBOOK_BY_RANK, SOLVERBOOK_FIXED, SOLVERBOOK_WIDE };
+enum { SOLVERBOOK_INSTANT, SOLVERBOOK_COMPACT, SOLVERBOOK_BY_RANK, SOLVERBOOK_FIXED };
 
 /* ---- numbers from bytes, the lowest first ---- */
 
@@ -423,13 +423,14 @@ static int sb_in_bitmap(const unsigned char *bits, uint32_t size, uint64_t bit, 
     return *place < count ? SOLVERBOOK_FOUND : SOLVERBOOK_DAMAGED;
 }
 
-static uint64_t sb_key(const unsigned char *keys, uint32_t place, uint32_t bytes) {
-    return bytes == 8 ? sb_u64(keys + 8 * (size_t)place) : sb_index(keys, place, bytes);
-}
+static uint64_t sb_key(const unsigned char *at, uint32_t bytes) { return bytes == 8 ? sb_u64(at) : sb_index(at, 0, bytes); }
 
-static int sb_find_instant(const unsigned char *group, uint32_t size, uint64_t offset, uint32_t index_bytes, uint32_t *index) {
-    static const unsigned char key_sizes[5] = {0, 1, 2, 4, 8};
-    uint32_t mode, width, count, entries, values, keys, place = 0, local;
+/* `state` is the offset of a state of so many bytes, from the first of the group. */
+static int sb_find_instant(const unsigned char *group, uint32_t size, const unsigned char *state, uint32_t state_bytes,
+                           uint32_t index_bytes, uint32_t *index) {
+    static const unsigned char key_sizes[8] = {8, 1, 2, 4, 8, 16, 32, 64}, zero[SOLVERBOOK_STATE_BYTES] = {0};
+    uint64_t offset = sb_u64(state);
+    uint32_t mode, width, count, entries, values, keys, place = 0, local, bytes;
     if (size <= 3) return SOLVERBOOK_DAMAGED;
     mode = group[0] & 7;
     width = group[0] >> 3;
@@ -437,20 +438,22 @@ static int sb_find_instant(const unsigned char *group, uint32_t size, uint64_t o
     entries = group[2] + 1u;
     values = 3 + entries * index_bytes;
     keys = values + (count * width + 7) / 8;
-    if (mode > 4 || (width & (width - 1)) || width > 8) return SOLVERBOOK_DAMAGED;
-    if (mode ? keys + count * key_sizes[mode] != size : keys >= size) return SOLVERBOOK_DAMAGED;
+    bytes = key_sizes[mode];
+    if ((width & (width - 1)) || width > 8) return SOLVERBOOK_DAMAGED;
+    if (mode ? keys + count * bytes != size : keys >= size) return SOLVERBOOK_DAMAGED;
+    if (bytes < state_bytes && sb_compare(state + bytes, zero, state_bytes - bytes)) return SOLVERBOOK_MISSING;
     if (!mode) {
         int found = sb_in_bitmap(group + keys, size - keys, offset, count, &place);
         if (found != SOLVERBOOK_FOUND) return found;
     } else {
-        uint32_t low = 0, high = count, bytes = key_sizes[mode];
-        while (low < high) {
-            uint32_t middle = (low + high) / 2;
-            if (sb_key(group + keys, middle, bytes) < offset) low = middle + 1;
+        uint32_t high = count;
+        while (place < high) {
+            uint32_t middle = (place + high) / 2;
+            const unsigned char *key = group + keys + (size_t)middle * bytes;
+            if (bytes > 8 ? sb_compare(key, state, bytes) < 0 : sb_key(key, bytes) < offset) place = middle + 1;
             else high = middle;
         }
-        if (low == count || sb_key(group + keys, low, bytes) != offset) return SOLVERBOOK_MISSING;
-        place = low;
+        if (place == count || sb_compare(group + keys + (size_t)place * bytes, state, bytes)) return SOLVERBOOK_MISSING;
     }
     local = (uint32_t)sb_bits(group + values, (uint64_t)place * width, width);
     if (local >= entries) return SOLVERBOOK_DAMAGED;
@@ -537,29 +540,6 @@ static int sb_find_fixed(const unsigned char *group, uint32_t size, uint64_t off
     return SOLVERBOOK_FOUND;
 }
 
-/* The same for states of several words: `offset` has SOLVERBOOK_STATE_BYTES bytes. */
-static int sb_find_wide(const unsigned char *group, uint32_t size, const unsigned char *offset, uint32_t index_bytes, uint32_t *index) {
-    static const unsigned char zero[SOLVERBOOK_STATE_BYTES] = {0};
-    uint32_t count, key_bytes, low = 0, high;
-    if (size <= 2) return SOLVERBOOK_DAMAGED;
-    count = group[0] + 1u;
-    key_bytes = group[1];
-    if (key_bytes > SOLVERBOOK_STATE_BYTES || 2 + (count - 1) * key_bytes + count * index_bytes != size) return SOLVERBOOK_DAMAGED;
-    if (sb_compare(offset + key_bytes, zero, SOLVERBOOK_STATE_BYTES - key_bytes)) return SOLVERBOOK_MISSING;
-    if (sb_compare(offset, zero, key_bytes)) {
-        low = 1;
-        high = count;
-        while (low < high) {
-            uint32_t middle = (low + high) / 2;
-            if (sb_compare(group + 2 + (middle - 1) * key_bytes, offset, key_bytes) < 0) low = middle + 1;
-            else high = middle;
-        }
-        if (low == count || sb_compare(group + 2 + (low - 1) * key_bytes, offset, key_bytes)) return SOLVERBOOK_MISSING;
-    }
-    *index = sb_index(group + 2 + (count - 1) * key_bytes, low, index_bytes);
-    return SOLVERBOOK_FOUND;
-}
-
 /* ---- segments ---- */
 
 static const unsigned char *sb_entry(const solverbook *book, uint32_t number) {
@@ -623,10 +603,9 @@ static int sb_find(solverbook *book, const unsigned char *state, uint32_t *index
     at = sb_u16(segment + 8 + bytes * groups + 2 * (uint32_t)slot);
     size = sb_u16(segment + 10 + bytes * groups + 2 * (uint32_t)slot) - at;
     group = segment + at;
-    if (book->codec == SOLVERBOOK_INSTANT) return sb_find_instant(group, size, sb_u64(offset), book->index_bytes, index);
     if (book->codec == SOLVERBOOK_COMPACT) return sb_find_compact(group, size, sb_u64(offset), book->index_bytes, index);
     if (book->codec == SOLVERBOOK_FIXED) return sb_find_fixed(group, size, sb_u64(offset), index);
-    return sb_find_wide(group, size, offset, book->index_bytes, index);
+    return sb_find_instant(group, size, offset, bytes, book->index_bytes, index);
 }
 
 int solverbook_get_wide(solverbook *book, const unsigned char *state, size_t size, solverbook_value *value) {
@@ -639,7 +618,7 @@ int solverbook_get_wide(solverbook *book, const unsigned char *state, size_t siz
         if (at < book->state_bytes) asked[at] = state[at];
         else if (state[at]) return SOLVERBOOK_MISSING;
     }
-    if (book->codec != SOLVERBOOK_WIDE && asked[7] >> 7) return SOLVERBOOK_MISSING;
+    if (book->state_bytes == 8 && asked[7] >> 7) return SOLVERBOOK_MISSING;
     found = sb_find(book, asked, &index);
     if (found != SOLVERBOOK_FOUND) return found;
     value->is_estimate = 0;
@@ -736,9 +715,9 @@ static int sb_open_prefix(solverbook *book, const unsigned char *bytes, uint64_t
     wide = sb_u32(bytes + 56);
     book->state_bytes = wide ? wide : 8;
     if (book->codec == SOLVERBOOK_BY_RANK) return SOLVERBOOK_RANKED;
-    if (book->version < 1 || book->version > 2 || book->codec > SOLVERBOOK_WIDE) return SOLVERBOOK_UNKNOWN;
+    if (book->version < 1 || book->version > 2 || book->codec > SOLVERBOOK_FIXED) return SOLVERBOOK_UNKNOWN;
     if (book->index_bytes != 1 && book->index_bytes != 2 && book->index_bytes != 4) return SOLVERBOOK_DAMAGED;
-    if (book->codec == SOLVERBOOK_WIDE ? wide % 8 != 0 || wide > SOLVERBOOK_STATE_BYTES : wide != 0) return SOLVERBOOK_DAMAGED;
+    if (book->state_bytes % 8 || book->state_bytes > (book->codec ? 8 : SOLVERBOOK_STATE_BYTES)) return SOLVERBOOK_DAMAGED;
     return sb_u64(bytes + 16) < SOLVERBOOK_PREFIX ? SOLVERBOOK_DAMAGED : SOLVERBOOK_OK;
 }
 

@@ -7,7 +7,7 @@
  *     await book.get(33825n);                                       // { score: 0, distance: null, outcome: "draw" }
  *     await book.get(1);                                            // undefined: the book has no such state
  *
- * States are whole numbers below 2^63, wider ones in the codec `wide`: BigInt, or a Number that is a safe integer. Values
+ * States are whole numbers below 2^63, in some books wider ones: BigInt, or a Number that is a safe integer. Values
  * are for the side to move; in a grown book, whose facts have an `estimate`, perhaps of the outcome "estimate". A
  * book stores no finished states, and of states that are each other's images by symmetry only the canonical one. A book
  * of the codec `ranked` has values without states: `Book.open(source, { rules })` takes the game's rules (`ranking.js`).
@@ -21,17 +21,17 @@ import * as compact from "./compact.js";
 import * as fixed from "./fixed.js";
 import * as instant from "./instant.js";
 import * as ranked from "./ranked.js";
+import { wordsAt } from "./deflated.js";
 import { Endless, Ranking, fits } from "./ranking.js";
-import * as wide from "./wide.js";
 
 /**
  * Codecs by their number. Each has its `NAME` among the facts, and `find(segment, group, offset, indexBytes)`: the palette
  * index of the state so far (a BigInt >= 0) behind the first of a group, or undefined; and `decode(...)` without offset:
  * { offsets, indices } of a whole group. Both may return promises, and throw RangeError for a malformed group. A codec that `asksRules` knows
- * states by their ranks. One that `isWide` has states of more than one word. One with `Steps` has numbers of steps in
+ * states by their ranks. One that `takesWide` may have states of more than one word. One with `Steps` has numbers of steps in
  * place of palette indices.
  */
-const CODECS = new Map([instant, compact, ranked, fixed, wide].map((codec) => [codec.NUMBER, /** @type {any} */ (codec)]));
+const CODECS = new Map([instant, compact, ranked, fixed].map((codec) => [codec.NUMBER, /** @type {any} */ (codec)]));
 
 const MAGIC = [0x73, 0x6f, 0x6c, 0x76, 0x65, 0x72, 0x0d, 0x0a];
 const [PLAIN, OF_ESTIMATES, SPARSE] = [1, 2, 3]; // versions: the last leaves out what moves tell
@@ -374,8 +374,8 @@ function prefixOf(bytes) {
     stateBytes: view.getUint32(56, true) || 8,
   };
   if (!head.codec) throw new DamagedBook(`the book has codec ${view.getUint32(12, true)}, which this reader does not know`);
-  const { isWide } = head.codec;
-  const sized = isWide ? head.stateBytes % 8 === 0 && head.stateBytes <= 64 : view.getUint32(56, true) === 0;
+  const isWide = head.stateBytes > 8;
+  const sized = head.stateBytes % 8 === 0 && head.stateBytes <= (head.codec.takesWide ? 64 : 8);
   const fits = [1, 2, 4].includes(head.indexBytes) && sized;
   if (!fits || !Number.isSafeInteger(head.size) || !Number.isSafeInteger(head.stored)) {
     throw new DamagedBook("the prefix is malformed");
@@ -457,13 +457,7 @@ function directoryOf(body, { segments: count, size, stateBytes }, begin) {
 /** States of so many bytes, each `entry` bytes behind the one before. */
 function statesIn(view, begin, count, stateBytes, entry) {
   const states = stateBytes === 8 ? new BigUint64Array(count) : new Array(count);
-  for (let number = 0; number < count; number++) {
-    let state = 0n;
-    for (let at = stateBytes - 8; at >= 0; at -= 8) {
-      state = (state << 64n) | view.getBigUint64(begin + entry * number + at, true);
-    }
-    states[number] = state;
-  }
+  for (let number = 0; number < count; number++) states[number] = wordsAt(view, begin + entry * number, stateBytes);
   return states;
 }
 

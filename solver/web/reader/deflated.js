@@ -41,6 +41,13 @@ export function keeping(most, make) {
   };
 }
 
+/** The number of so many bytes, a multiple of 8, the lowest first. */
+export function wordsAt(view, begin, bytes) {
+  let number = 0n;
+  for (let at = begin + bytes - 8; at >= begin; at -= 8) number = (number << 64n) | view.getBigUint64(at, true);
+  return number;
+}
+
 /** The index at a place of a table whose indices take so many bytes each, and that begins there. */
 export function indexIn(table, place, indexBytes, begin = 0) {
   const at = begin + place * indexBytes;

@@ -6,11 +6,14 @@
  * Every place that is read was found to lie inside the group: typed arrays answer `undefined` outside, not an error.
  */
 
+import { wordsAt } from "./deflated.js";
+
 export const NAME = "instant";
 export const NUMBER = 0;
+export const takesWide = true;
 
 const HEAD = 3;
-const KEY_BYTES = [0, 1, 2, 4, 8];
+const KEY_BYTES = [0, 1, 2, 4, 8, 16, 32, 64];
 const WIDTHS = [0, 1, 2, 4, 8];
 const POPULATION = Uint8Array.from({ length: 256 }, (_, byte) => {
   let count = 0;
@@ -79,7 +82,7 @@ function keyAt(view, mode, keys, place) {
   if (mode === 1) return view.getUint8(keys + place);
   if (mode === 2) return view.getUint16(keys + 2 * place, true);
   if (mode === 3) return view.getUint32(keys + 4 * place, true);
-  return view.getBigUint64(keys + 8 * place, true);
+  return wordsAt(view, keys + KEY_BYTES[mode] * place, KEY_BYTES[mode]);
 }
 
 function listed(view, { mode, keys, count }) {
