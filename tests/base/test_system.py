@@ -15,6 +15,7 @@ import pytest
 from solver.base import system
 from solver.base.signals import impatient, not_yet
 from tests import ROOT
+from tests.refusals import raises
 from tests.ways import until
 
 PACKAGE = ROOT / "solver"
@@ -209,8 +210,7 @@ def test_names_that_mean_something_else_on_windows(monkeypatch):
     system.check_name("book.lmdb")
     monkeypatch.setattr(system.sys, "platform", "win32")
     for name in ("aux.lmdb", "COM1", "Nul .json", "a:b.lmdb", "what?.bin", "end."):
-        with pytest.raises(OSError, match="Windows has no such name"):
-            system.check_name(name)
+        raises(OSError, "Windows has no such name", system.check_name, name)
     for name in ("auxiliary.lmdb", "com10.bin", "book.lmdb", "a b"):
         system.check_name(name)
 

@@ -15,6 +15,7 @@ from solver.base.text import MOST_LINE, TextError, file_lines, read_text, text_l
 from solver.export import export
 from tests import DATA
 from tests.commands import ok, run
+from tests.refusals import fails, raises
 
 LINES = ["5", "5 1", "", "é ☃ 🎲", "x" * 100]
 ENCODINGS = ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"]
@@ -69,8 +70,7 @@ def test_a_line_is_there_before_more_is_waited_for():
 def test_what_is_no_text_is_named_by_its_line(tmp_path, data, line):
     (tmp_path / "lines.txt").write_bytes(data)
     for read in (lambda path: list(file_lines(path)), lambda path: read_text(path, 1 << 20)):
-        with pytest.raises(TextError, match=f"line {line}: not UTF-8 or UTF-16: save the file as UTF-8"):
-            read(tmp_path / "lines.txt")
+        raises(TextError, f"line {line}: not UTF-8 or UTF-16: save the file as UTF-8", read, tmp_path / "lines.txt")
 
 
 def test_a_line_without_an_end_is_not_waited_for():
@@ -149,8 +149,7 @@ def test_wrong_lines_are_named(tmp_path, lines, words):
     (tmp_path / "wrong").write_text("\n".join(lines))
     code, out, err = run("import", tmp_path / "wrong", "tic-tac-toe", "-o", tmp_path / "book.lmdb")
     assert (code, out) == (2, "") and words in err and "give state, score and distance" in err
-    code, _, err = run("grade", "tic-tac-toe", "-", "-q", stdin=b"5\n1\n\xe9\n")
-    assert code == 4 and "line 3: not UTF-8" in err
+    fails(4, "line 3: not UTF-8", "grade", "tic-tac-toe", "-", "-q", stdin=b"5\n1\n\xe9\n")
 
 
 def read_whole(pipe, process):

@@ -10,6 +10,7 @@ from solver.base.expectations import UNIT_BITS, Expectation
 from solver.base.kinds import CONVERSION, MARGIN, NIMBER, OUTCOME, WDL, Units
 from solver.base.value import WIN, Value, drop, lift, merit_of, value_of
 from solver.rules.game import kind_of
+from tests.refusals import raises
 
 BEST_FIRST = [Value(1, 1), Value(1, 3), Value(1, 100), Value(0), Value(-1, 100), Value(-1, 2), Value(-1, 0)]
 
@@ -78,6 +79,5 @@ def test_a_kind_says_what_the_numbers_of_a_solve_are(units, number, value, words
 
 def test_a_kind_says_what_it_is_not_for():
     assert OUTCOME.refusal("retrograde", "nim") is None
-    with pytest.raises(MethodError, match="the values of nim are margins, .*: leave it out"):
-        MARGIN.refuse("wdl", "nim")
+    raises(MethodError, "the values of nim are margins, .*: leave it out", MARGIN.refuse, "wdl", "nim")
     assert Expectation("utility").refusal("minimax", "pig") == "pig is a game of chance: use expectiminimax"

@@ -17,6 +17,7 @@ from solver.solving import pipeline
 from solver.solving.ways import plain
 from tests.commands import ok, run
 from tests.play.test_player import THIRD
+from tests.refusals import fails, raises
 from tests.ways import until
 
 RING = """from typing import NamedTuple
@@ -71,8 +72,7 @@ def test_check_does_what_solve_would_do_at_first(tmp_path, monkeypatch):
     monkeypatch.setattr(extras, "has_kernels", lambda: False)
     assert "only in plain Python, which is some sixty times slower: pip install" in ok("check", "coins")
     (tmp_path / "third.py").write_text(THIRD)
-    code, out, err = run("check", f"{tmp_path}/third.py::Third")
-    assert (code, out) == (2, "") and "has player 2 to move" in err
+    fails(2, "has player 2 to move", "check", f"{tmp_path}/third.py::Third")
 
 
 def test_quick_plays_and_does_no_more(monkeypatch, ring):
@@ -131,8 +131,7 @@ def test_a_file_of_one_class_of_rules_needs_no_other_name(tmp_path, ring):
     path.write_text(path.read_text("utf-8") + "\n\nclass Pair(NamedTuple):\n    size: int = 1\n")
     assert ok("query", f"{path}:9", "start").startswith("#1")
     path.write_text(path.read_text("utf-8") + "\n\nclass Other(Ring):\n    pass\n")
-    code, _, err = run("solve", path)
-    assert code == 2 and f"several classes of rules: name one of {path}::Ring, {path}::Other" in err
+    fails(2, f"several classes of rules: name one of {path}::Ring, {path}::Other", "solve", path)
     (tmp_path / "none.py").write_text("class Empty:\n    pass\n")
     assert "has no class of rules: give one a method initial" in run("check", tmp_path / "none.py")[2]
 
@@ -219,8 +218,7 @@ def test_check_refuses_rules_that_change_what_they_name_as_solve_does(ring, monk
     path.write_text(text.replace("        yield 1", "        SEEN[len(SEEN)] = 1; yield 1"))
     words = "changing.py::Ring: SEEN changed while the rules ran"
     assert words in run("check", path, "--quick")[2] and words in run("solve", path)[2]
-    with pytest.raises(GameError, match=words):
-        pipeline.check_game(path)
+    raises(GameError, words, pipeline.check_game, path)
     # Changed where no random game came, but the solve of check
     monkeypatch.setattr(conformance, "PLAYED_SECONDS", 0.0)
     assert words in run("check", path)[2]

@@ -9,6 +9,7 @@ from solver.games.connect_four import ConnectFour
 from solver.games.einstein import Einstein
 from solver.games.piglet import Piglet
 from solver.rules.game import load_game
+from tests.refusals import raises
 
 RULES = """import random
 from typing import NamedTuple
@@ -146,15 +147,13 @@ def test_methods_that_fail_or_lack_another_are_named(tmp_path):
     with pytest.raises(GameError, match="placed fails: ZeroDivisionError in failing.py line"):
         check_game(load(tmp_path, "failing", {"more": "def placed(self, draw): return 1 // 0"}))
     sideless = {"more": "def chance(self, state): yield 1, state + 2"}
-    with pytest.raises(GameError, match=r"chance\(state\) but no to_move\(state\)"):
-        check_game(load(tmp_path, "sideless", sideless))
+    raises(GameError, r"chance\(state\) but no to_move\(state\)", check_game, load(tmp_path, "sideless", sideless))
 
 
 def test_rules_that_do_not_end_are_given_up(tmp_path, monkeypatch):
     monkeypatch.setattr(conformance, "SLOW", 0.2)
     game = load(tmp_path, "slow_rules", {"is_terminal": "all(True for _ in iter(int, 1))"})
-    with pytest.raises(GameError, match="they must end"):
-        check_game(game)
+    raises(GameError, "they must end", check_game, game)
 
 
 def forgetful(self, state):
@@ -204,5 +203,4 @@ HINTS = {
 def test_unsound_hints_are_named(case):
     (base, *size), name, hint, message = HINTS[case]
     methods = {"outlook": lambda self, state: sound(self).outlook(state)} if base is ConnectFour else {}
-    with pytest.raises(GameError, match=message):
-        check_game(type("Hasty", (base,), {**methods, name: hint})(*size))
+    raises(GameError, message, check_game, type("Hasty", (base,), {**methods, name: hint})(*size))

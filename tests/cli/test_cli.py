@@ -25,6 +25,7 @@ from solver.report.records import Child, line_of
 from solver.rules.notation import parse_action, show
 from tests import DATA, ROOT
 from tests.commands import ok, run
+from tests.refusals import fails
 from tests.ways import slow
 
 
@@ -139,7 +140,7 @@ def test_a_closed_standard_input_is_an_empty_one():
 def test_a_game_is_searched_live():
     facts = json.loads(ok("query", "tic-tac-toe", "a1 b1 a2 b2", "--json", "--live"))
     assert (facts["value"], facts["distance"], facts["best"], facts["source"]) == ("win", 1, ["a3"], "search")
-    code, out, err = run("query", "tic-tac-toe", "start", "--book-only", "--live")
+    code, _, err = run("query", "tic-tac-toe", "start", "--book-only", "--live")
     assert code == 3 and "--book-only" in err
     unknown = json.loads(ok("query", "hexapawn:5,6", "start", "--json", "--budget", "0.01"))
     assert {unknown[name] for name in ("value", "score", "distance", "estimate")} == {None}
@@ -262,8 +263,7 @@ def test_play_to_the_end_with_hints_and_undo(book):
     assert " o " in ok("play", book, stdin="B2\nquit\n")
     heuristic = ok("play", "othello:4,4", "--method", "heuristic", "--depth", "1", "--second", stdin="quit\n")
     assert "heuristic of depth 1" in heuristic
-    code, _, err = run("play", "hexapawn", "--method", "heuristic")
-    assert code == 2 and "no evaluate" in err
+    fails(2, "no evaluate", "play", "hexapawn", "--method", "heuristic")
 
 
 def test_play_without_a_book_says_what_the_computer_does_not_know():
@@ -353,16 +353,14 @@ def test_a_line_is_the_best_play_to_the_end(book):
     assert "win in 5 for the side to move" in ok("line", book, "--longest")
     cut = json.loads(ok("line", book, "--json", "--most", "2"))
     assert cut["ending"] == "cut off after 2 plies, the most that was asked for"
-    code, _, err = run("line", book, "a1a1")
-    assert code == 4 and "not a legal move" in err
+    fails(4, "not a legal move", "line", book, "a1a1")
 
 
 def test_a_line_without_a_book_is_searched_to_its_end_or_says_why_not(monkeypatch):
     assert json.loads(ok("line", "mu-torere", "--json", "--live"))["ending"] == "the position repeats: a draw"
     assert "loss in 11 for the side to move" in ok("line", "coins", "--live")
     monkeypatch.setattr("solver.cli.ask.SECONDS", 0.1)
-    code, out, err = run("line", "teeko")
-    assert (code, out) == (3, "") and "solver solve teeko -o BOOK" in err
+    fails(3, "solver solve teeko -o BOOK", "line", "teeko")
 
 
 def test_counts_by_tier_and_by_distance(book):
@@ -382,8 +380,7 @@ def test_a_chart_of_a_book(book, tmp_path, name):
     path = tmp_path / name
     ok("info", book, "--plot", path)
     assert path.read_bytes()[:5] in (b"<?xml", b"\x89PNG\r")
-    code, _, err = run("info", book, "--plot", tmp_path / "chart.txt")
-    assert code == 2 and ".svg" in err
+    fails(2, ".svg", "info", book, "--plot", tmp_path / "chart.txt")
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ from solver.rules.game import load_game
 from tests import ROOT
 from tests.commands import ok, run
 from tests.processes import command_line
+from tests.refusals import fails, raises
 from tests.ways import until
 
 RULES = """(role a) (role b) (init (at 0)) (legal a go) (legal b noop) (<= (next (at 1)) (true (at 0)))
@@ -160,12 +161,10 @@ def test_a_description_of_any_order_says_what_holds_everywhere(tmp_path):
 def test_a_file_without_measure_is_not_read(tmp_path, name):
     with open(tmp_path / name, "wb") as file:
         file.truncate(1 << 40)
-    with pytest.raises(GameError, match="bytes, of .* at most"):
-        load_game(str(tmp_path / name))
+    raises(GameError, "bytes, of .* at most", load_game, str(tmp_path / name))
     (tmp_path / name).unlink()
     os.mkfifo(tmp_path / name)
-    with pytest.raises(GameError, match="it is not a regular file"):
-        load_game(str(tmp_path / name))
+    raises(GameError, "it is not a regular file", load_game, str(tmp_path / name))
 
 
 def test_a_table_larger_than_the_memory_is_refused(tmp_path, monkeypatch):
@@ -201,8 +200,7 @@ def test_a_deep_tree_is_gone_through_in_memory_that_grows_with_its_depth(tmp_pat
     finally:
         tracemalloc.stop()
     assert (code, output.splitlines()[0], error) == (0, "value 1, best move 1", "")  # at an even depth MIN chooses
-    code, output, error = run("solve", tmp_path / "deep.json", "--trace")
-    assert (code, output) == (2, "") and "5,002 nodes, up to 5,000 deep, too many to print each step" in error
+    fails(2, "5,002 nodes, up to 5,000 deep, too many to print each step", "solve", tmp_path / "deep.json", "--trace")
 
 
 LINGERS = """
@@ -259,10 +257,8 @@ def test_a_file_is_written_whole_or_left_alone(tmp_path, monkeypatch, name, kind
 
     write_whole(tmp_path / "file", b"older")
     monkeypatch.setattr(os, "fsync", fail)
-    with pytest.raises(kind, match=re.escape(f"file cannot be written ({os.strerror(number)})")):
-        write_whole(tmp_path / "file", b"newer")
-    with pytest.raises(BookError, match="none.file cannot be written .*: name another file"):
-        write_whole(tmp_path / "none" / "file", b"")
+    raises(kind, re.escape(f"file cannot be written ({os.strerror(number)})"), write_whole, tmp_path / "file", b"newer")
+    raises(BookError, "none.file cannot be written .*: name another file", write_whole, tmp_path / "none" / "file", b"")
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("file", b"older")]
 
 

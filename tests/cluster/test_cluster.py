@@ -12,6 +12,7 @@ from solver.base.errors import MethodError, ResourceError
 from solver.book import streaming
 from solver.solving import pipeline
 from tests.engines import Threads, alone, together
+from tests.refusals import raises
 from tests.sweep.test_margins import MAZE
 from tests.ways import slow
 from tests.written import write_rules
@@ -315,8 +316,7 @@ def test_what_cannot_be_done_is_refused(options, refusal, tmp_path, monkeypatch)
 
 
 def test_a_tier_beyond_the_memory_is_refused(tmp_path, ladder):
-    with pytest.raises(ResourceError, match="--memory"):
-        together(ladder, tmp_path / "cluster.lmdb", method="retrograde", memory=4000)
+    raises(ResourceError, "--memory", together, ladder, tmp_path / "cluster.lmdb", method="retrograde", memory=4000)
 
 
 keys = st.lists(st.integers(0, 2**63 - 1), max_size=60, unique=True).map(lambda some: np.array(sorted(some), np.int64))

@@ -18,6 +18,7 @@ from solver.base.errors import DamagedBook, MethodError, MissingState, ResourceE
 from solver.cluster import on_ray
 from tests import ROOT
 from tests.engines import Threads
+from tests.refusals import raises
 from tests.ways import until
 
 MEMORY = 1 << 30
@@ -130,21 +131,17 @@ def test_an_error_of_ours_comes_as_it_was_raised(engine):
     assert type(caught.value) is DamagedBook
     assert caught.value.shard == 7
     through = engine.submit(add, *engine.submit(miss, 42))  # by way of a task that waited for it
-    with pytest.raises(MissingState, match="^42$"):
-        engine.result(*through)
+    raises(MissingState, "^42$", engine.result, *through)
 
 
 def test_any_other_error_comes_too(engine):
-    with pytest.raises(ZeroDivisionError):
-        list(engine.results(engine.submit(divide, number)[0] for number in (1, 0)))
-    with pytest.raises(ValueError, match="3"):
-        engine.result(engine.submit(deal, np.arange(9), 3, returns=2)[0])
+    raises(ZeroDivisionError, None, list, engine.results(engine.submit(divide, number)[0] for number in (1, 0)))
+    raises(ValueError, "3", engine.result, engine.submit(deal, np.arange(9), 3, returns=2)[0])
 
 
 def test_what_takes_longer_than_asked_for(engine, tmp_path):
     waiting = engine.submit(wait_for, str(tmp_path / "awaited"))
-    with pytest.raises(TimeoutError):
-        engine.result(*waiting, 0.1)
+    raises(TimeoutError, None, engine.result, *waiting, 0.1)
     (tmp_path / "awaited").touch()
     assert engine.result(*waiting, 300) is None
 
@@ -156,8 +153,7 @@ def test_a_task_runs_on_a_node(engine):
 
 
 def test_what_can_never_run_is_refused(engine):
-    with pytest.raises(ResourceError, match="raise --memory"):
-        engine.submit(add, 1, memory=MEMORY + 1)
+    raises(ResourceError, "raise --memory", engine.submit, add, 1, memory=MEMORY + 1)
 
 
 @needs_ray
@@ -187,8 +183,7 @@ def test_the_end_of_the_process_that_ray_ends_is_an_error():
         waiting = engine.submit(add, 1, 2)
         os.kill(engine.child.pid, signal.SIGKILL)
         for _ in range(2):
-            with pytest.raises(ResourceError, match="Ray has ended, or was killed: the same command goes on"):
-                engine.result(*waiting)
+            raises(ResourceError, "Ray has ended, or was killed: the same command goes on", engine.result, *waiting)
 
 
 def gone(process):
@@ -240,16 +235,14 @@ def test_a_client_sends_its_options_as_json(monkeypatch):
 def test_grpc_is_not_installed(monkeypatch):
     find = importlib.util.find_spec
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "grpc" else find(name))
-    with pytest.raises(MethodError, match=r"pip install 'ray\[client\]' brings grpcio"):
-        on_ray.connect("ray://host:10001")
+    raises(MethodError, r"pip install 'ray\[client\]' brings grpcio", on_ray.connect, "ray://host:10001")
 
 
 @needs_ray
 def test_nobody_answers():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        with pytest.raises(ResourceError, match="no cluster at"):
-            on_ray.connect(f"127.0.0.1:{taken.getsockname()[1]}")
+        raises(ResourceError, "no cluster at", on_ray.connect, f"127.0.0.1:{taken.getsockname()[1]}")
 
 
 @needs_ray
@@ -262,15 +255,13 @@ def test_another_server_answers():
     with socket.create_server(("127.0.0.1", 0)) as server:
         thread = threading.Thread(target=greet)
         thread.start()
-        with pytest.raises(ResourceError, match="not Ray"):
-            on_ray.connect(f"127.0.0.1:{server.getsockname()[1]}")
+        raises(ResourceError, "not Ray", on_ray.connect, f"127.0.0.1:{server.getsockname()[1]}")
         thread.join()
 
 
 def test_ray_is_not_installed(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(MethodError, match=r"pip install 'solverbook\[cluster\]'"):
-        on_ray.connect("local")
+    raises(MethodError, r"pip install 'solverbook\[cluster\]'", on_ray.connect, "local")
 
 
 @needs_ray

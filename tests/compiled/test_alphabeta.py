@@ -14,6 +14,7 @@ from solver.rules.reading import parse_position
 from solver.search import alphabeta
 from tests import DATA, naive
 from tests.games import ACYCLIC, STORES
+from tests.refusals import raises
 from tests.ways import slow, until
 
 np = pytest.importorskip("numpy")
@@ -114,8 +115,7 @@ def test_threads_that_search_one_state_together_agree(monkeypatch):
         endless = pool.submit(leader.value, game.initial(), stop=stop)
         until(lambda: len(leader.table) == 1 << 17 or endless.done())  # it grows while all are at it
         stop.set()
-        with pytest.raises(BudgetExceeded):
-            endless.result()
+        raises(BudgetExceeded, None, endless.result)
     assert all(member.nodes for member in teams[1].members)
     assert pons(teams[1].value(state), ply) == score
 
@@ -124,15 +124,13 @@ def test_what_fails_in_one_of_several_threads_ends_the_search(monkeypatch):
     monkeypatch.setattr(searcher_module, "HARD", 100)
     team = Team(load_game("connect-four"), workers=3, table=1 << 20)
     monkeypatch.setattr(team.members[2], "step", lambda busy, allowance: 1 // 0)
-    with pytest.raises(UncompiledRules, match="ZeroDivisionError"):
-        team.value(load_game("connect-four").initial())
+    raises(UncompiledRules, "ZeroDivisionError", team.value, load_game("connect-four").initial())
 
 
 def test_a_budget_ends_the_search_and_more_goes_on_from_the_table():
     searcher = Searcher(load_game("connect-four"))
     state, ply, score = next(scored("middle-medium", 1))
-    with pytest.raises(BudgetExceeded):
-        searcher.value(state, nodes=1000)
+    raises(BudgetExceeded, None, searcher.value, state, nodes=1000)
     assert searcher.nodes <= 1001
     with pytest.raises(BudgetExceeded):
         Searcher(load_game("connect-four")).value(load_game("connect-four").initial(), seconds=0.2)
@@ -218,8 +216,7 @@ def test_margins_beyond_the_tables_fields_are_refused_and_never_wrong(by_moves):
     large = Searcher(game)
     large._range = lambda state: (-searcher_module.WIN, searcher_module.WIN)  # as of rules without `bounds`
     for exponent in range(23, 50):
-        with pytest.raises(UncompiledRules):
-            large.value(exponent << 6)
+        raises(UncompiledRules, None, large.value, exponent << 6)
 
 
 class Patience(NamedTuple):
@@ -250,8 +247,7 @@ def test_distances_beyond_the_tables_fields_are_refused():
     assert searcher.value(1000 << 2) == Value(1, 1002)
     for left in (1 << 22, 1 << 24, 1 << 40):
         for ply in range(3):
-            with pytest.raises(UncompiledRules):
-                searcher.value(left << 2 | ply)
+            raises(UncompiledRules, None, searcher.value, left << 2 | ply)
 
 
 def late_values(game, plies):

@@ -12,6 +12,7 @@ from solver.rules.game import Rules, load_game
 from solver.sweep import exhaustive
 from tests import ROOT, checking
 from tests.games import CHANCE_GAMES, MORE_GAMES, SMALL_GAMES
+from tests.refusals import raises
 from tests.ways import slow
 from tests.written import write_rules
 
@@ -169,8 +170,7 @@ def line_of(path, text):
 def test_the_backward_pass_names_the_state_and_the_line(tmp_path):
     rules = rewards(tmp_path, "top = 1 << 62\nif state == 17:\n    return (top * 2 >> 62) + action\nreturn action")
     line = line_of(tmp_path / "rewards.py", "top * 2")
-    with pytest.raises(UncompiledRules, match=f"state 17 fails with OverflowError: rewards.py line {line}: "):
-        exhaustive.solve(rules)
+    raises(UncompiledRules, f"state 17 fails with OverflowError: rewards.py line {line}: ", exhaustive.solve, rules)
 
 
 def test_a_fraction_at_one_state_is_refused(tmp_path):
@@ -257,8 +257,7 @@ def test_a_module_stops_where_the_rules_leave_64_bits(tmp_path):
     rules = Rules(star(tmp_path, ["top + top > 0", "top * (top + 1) > 0"]))
     module = Module(building.build(rules), rules)
     for state in (7, 9):
-        with pytest.raises(UncompiledRules):
-            module.ask("utility", state)
+        raises(UncompiledRules, None, module.ask, "utility", state)
     assert module.ask("utility", 8) == rules.utility(8)
 
 

@@ -14,6 +14,7 @@ from solver.play.player import Player
 from solver.rules.game import Rules, load_game
 from solver.search import Budget, heuristic
 from tests import naive
+from tests.refusals import raises
 from tests.search.test_search import Bold
 from tests.ways import slow
 
@@ -106,15 +107,13 @@ def test_a_budget_ends_the_search_and_what_was_found_is_kept(monkeypatch):
     ahead = Lookahead(game)
     wanted = plain(game, game.initial(), 6)
     for budget in (Budget(nodes=100), Budget(seconds=0)):
-        with pytest.raises(BudgetExceeded):
-            ahead.search(game.initial(), depth=6, budget=budget)
+        raises(BudgetExceeded, None, ahead.search, game.initial(), depth=6, budget=budget)
     assert ahead.nodes < 1000
     budget = Budget(nodes=10**6)
     found = ahead.search(game.initial(), depth=6, budget=budget)
     assert (found.value, found.action) == (wanted.value, wanted.action)
     assert 0 < 10**6 - budget.nodes_left == found.counts.nodes
-    with pytest.raises(MethodError, match="at least 1 ply"):
-        ahead.search(game.initial(), depth=0)
+    raises(MethodError, "at least 1 ply", ahead.search, game.initial(), depth=0)
 
 
 @pytest.mark.slow
@@ -144,8 +143,7 @@ def test_many_states_at_once_are_searched_as_one_by_one(workers, monkeypatch):
 def test_estimates_out_of_bounds_are_refused():
     ahead = Lookahead(Bold())
     assert ahead.search(8, depth=1).value == plain(Bold(), 8, 1).value
-    with pytest.raises(GameError, match=r"evaluate\(29\) is 1: an estimate must lie strictly between -1 and 1"):
-        ahead.search(30, depth=1)
+    raises(GameError, r"evaluate\(29\) is 1: an estimate must lie strictly between -1 and 1", ahead.search, 30, depth=1)
     with pytest.raises(GameError, match="is 1: an estimate"):
         Chooser(Bold()).choose([8, 30], 1)
 
@@ -252,8 +250,7 @@ def test_a_player_estimates_by_an_evaluation(tmp_path):
     assert one.source == two.source == "search"
     assert one.estimate != two.estimate
     assert Player({}, game, evaluate=learned.foresight.evaluation).foresight.name == "a learned evaluation"
-    with pytest.raises(ForeignBook, match="learn it again"):
-        Player({}, other, evaluate=tmp_path / "mine.eval")
+    raises(ForeignBook, "learn it again", Player, {}, other, evaluate=tmp_path / "mine.eval")
 
 
 @pytest.mark.slow

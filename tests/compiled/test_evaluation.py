@@ -13,6 +13,7 @@ from solver.compiled.lookahead import evaluation as files
 from solver.compiled.lookahead.evaluation import Evaluation, estimates, game_of, read, write
 from solver.rules.game import Rules, load_game
 from tests.games import EDGE_GAMES, SMALL_GAMES
+from tests.refusals import raises
 from tests.ways import slow, slowly
 from tests.written import write_rules
 
@@ -110,8 +111,7 @@ def test_files_that_contradict_themselves_are_refused(tmp_path, change):
     path.write_bytes(sealed(good))
     read(path)
     path.write_bytes(sealed({**good, **change}))
-    with pytest.raises(DamagedBook):
-        read(path)
+    raises(DamagedBook, None, read, path)
 
 
 def test_altered_bytes_behind_a_right_checksum_are_refused_or_read(tmp_path):
@@ -135,23 +135,19 @@ def test_altered_bytes_behind_a_right_checksum_are_refused_or_read(tmp_path):
 
 def test_other_versions_and_missing_files(tmp_path):
     path = tmp_path / "a.eval"
-    with pytest.raises(BookError, match="cannot be read"):
-        read(path)
+    raises(BookError, "cannot be read", read, path)
     write(path, evaluation())
     whole = bytearray(path.read_bytes())
     whole[len(files.MAGIC)] = 9
     path.write_bytes(whole)
-    with pytest.raises(ForeignBook, match="version 9"):
-        read(path)
+    raises(ForeignBook, "version 9", read, path)
 
 
 def test_an_evaluation_is_of_one_game(tmp_path):
     one = evaluation()
     assert game_of(one) == load_game("connect-four:4,4")
-    with pytest.raises(ForeignBook, match="learn it again"):
-        game_of(one, load_game("connect-four:5,4"))
-    with pytest.raises(ForeignBook, match="--game"):
-        game_of(one._replace(game="mine.py::Game"))
+    raises(ForeignBook, "learn it again", game_of, one, load_game("connect-four:5,4"))
+    raises(ForeignBook, "--game", game_of, one._replace(game="mine.py::Game"))
 
 
 @pytest.mark.interpreted
@@ -179,8 +175,7 @@ def test_without_features_the_bits_of_the_state_are_taken():
 )
 def test_bad_features_are_named(tmp_path, features, message):
     game = load_game(write_rules(tmp_path / "race.py", features=f"yield from {features}"))
-    with pytest.raises(GameError, match=message):
-        check_game(game)
+    raises(GameError, message, check_game, game)
 
 
 FEATURED = [name for name in (*SMALL_GAMES, *EDGE_GAMES[::2]) if Rules(load_game(name)).features is not None]

@@ -36,6 +36,7 @@ from tests import ROOT, naive
 from tests.commands import ok, run
 from tests.compiled.test_alphabeta import pons, scored
 from tests.modules import FACTS, FOR_EVER, GREEDY, IDLE, NAN, crowded, forged, mutants, nested, with_sections
+from tests.refusals import raises
 from tests.ways import slow, slowly
 
 pytest.importorskip("wasmtime", exc_type=(ImportError, OSError))  # its library may not load
@@ -109,11 +110,9 @@ def test_what_it_sees_some_plies_ahead_is_what_plain_python_sees(name):
 
 def test_a_budget_ends_a_search_and_the_next_goes_on_from_its_table():
     game, module = load_game("connect-four"), module_of("connect-four")
-    with pytest.raises(BudgetExceeded):
-        module.value(game.initial(), nodes=3000)
+    raises(BudgetExceeded, None, module.value, game.initial(), nodes=3000)
     assert 3000 <= module.nodes() < 3100
-    with pytest.raises(BudgetExceeded):
-        module.value(game.initial(), seconds=0.0)
+    raises(BudgetExceeded, None, module.value, game.initial(), seconds=0.0)
 
 
 def test_altered_modules_and_those_of_other_rules_are_said():
@@ -123,14 +122,11 @@ def test_altered_modules_and_those_of_other_rules_are_said():
     for _ in range(2000):
         altered = bytearray(data)
         altered[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
-        with pytest.raises(DamagedBook):
-            facts_of(bytes(altered))
+        raises(DamagedBook, None, facts_of, bytes(altered))
     for cut in range(0, len(data), 97):
-        with pytest.raises(DamagedBook):
-            facts_of(data[:cut])
+        raises(DamagedBook, None, facts_of, data[:cut])
     for other in (Rules(load_game("coins:20")), Rules(load_game("nim"))):
-        with pytest.raises(ForeignBook, match="build it again"):
-            Module(data, other)
+        raises(ForeignBook, "build it again", Module, data, other)
 
 
 @pytest.fixture(autouse=True)
@@ -180,8 +176,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("name", "change", "said"), REFUSED, ids=[name for name, *_ in REFUSED])
 def test_damaged_modules_are_refused(name, change, said):
-    with pytest.raises(DamagedBook, match=said):
-        Module(change(data_of("tic-tac-toe")), Rules(load_game("tic-tac-toe")))
+    raises(DamagedBook, said, Module, change(data_of("tic-tac-toe")), Rules(load_game("tic-tac-toe")))
 
 
 def test_facts_of_others_are_said_in_a_line(forge):
@@ -193,11 +188,9 @@ def test_facts_of_others_are_said_in_a_line(forge):
 def test_what_takes_too_long_to_compile_is_ended(forge, monkeypatch):
     """A minute and gigabytes for 40 KB: another process compiles, which has limits, and this one hears signals."""
     monkeypatch.setattr("solver.wasm.watch.COMPILE_SECONDS", 0.001)
-    with pytest.raises(DamagedBook, match=r"takes more than 0\.001 seconds to compile: build it again"):
-        forge({"utility": FOR_EVER})
+    raises(DamagedBook, r"takes more than 0\.001 seconds to compile: build it again", forge, {"utility": FOR_EVER})
     monkeypatch.setattr("sys.executable", "/no/python")
-    with pytest.raises(ResourceError, match=r"/no/python does not start \(No such file"):
-        forge({"utility": IDLE})
+    raises(ResourceError, r"/no/python does not start \(No such file", forge, {"utility": IDLE})
 
 
 def test_what_does_not_end_is_ended_and_asked_anew(forge, monkeypatch):
@@ -206,8 +199,7 @@ def test_what_does_not_end_is_ended_and_asked_anew(forge, monkeypatch):
         module = forge({name: FOR_EVER})
         module.patience = 0.01
         for _ in range(2):
-            with pytest.raises(UncompiledRules, match=rf"{name}.* fails in its module: it does not end$"):
-                module.value(0, seconds=0.01)
+            raises(UncompiledRules, rf"{name}.* fails in its module: it does not end$", module.value, 0, seconds=0.01)
         module.patience = 300.0
         assert module.look(0, 9).value == Value(0)
     for lazy in ("go_on", "look_on"):
@@ -215,8 +207,7 @@ def test_what_does_not_end_is_ended_and_asked_anew(forge, monkeypatch):
         with pytest.raises(UncompiledRules, match="does not get on"):
             module.look(0, 3) if lazy == "look_on" else module.value(0)
     monkeypatch.setattr("solver.wasm.host.CALL_SECONDS", 0.01)
-    with pytest.raises(DamagedBook, match="does not start: it does not end: build it again"):
-        forge({"lay_out": FOR_EVER})
+    raises(DamagedBook, "does not start: it does not end: build it again", forge, {"lay_out": FOR_EVER})
 
 
 def test_a_module_has_the_memory_that_its_host_allows(forge):
@@ -227,8 +218,7 @@ def test_a_module_has_the_memory_that_its_host_allows(forge):
 
 def test_numbers_have_ten_bytes_at_most():
     assert Reader(bytes([255] * 9 + [1])).number() == (1 << 64) - 1
-    with pytest.raises(ValueError, match="more than ten bytes"):
-        Reader(bytes([128] * 1000 + [0])).number()
+    raises(ValueError, "more than ten bytes", Reader(bytes([128] * 1000 + [0])).number)
 
 
 def test_no_module_is_built_that_hosts_refuse():
@@ -240,8 +230,7 @@ def test_no_module_is_built_that_hosts_refuse():
 
     most = 2 * MAX_MODULE_BYTES - 1000 - len(built(MAX_MODULE_BYTES - 1000))
     assert len(built(most)) == MAX_MODULE_BYTES
-    with pytest.raises(MethodError, match="of coins has 262,145 bytes, hosts take 262,144: shorten its rules"):
-        built(most + 1)
+    raises(MethodError, "of coins has 262,145 bytes, hosts take 262,144: shorten its rules", built, most + 1)
 
 
 def test_an_export_of_another_kind_is_no_memory(monkeypatch):
@@ -257,14 +246,12 @@ def test_an_export_of_another_kind_is_no_memory(monkeypatch):
 
 
 def test_estimates_that_are_no_numbers_are_refused(forge):
-    with pytest.raises(UncompiledRules, match="no number"):
-        forge({"merit": NAN}).look(0, 3)
+    raises(UncompiledRules, "no number", forge({"merit": NAN}).look, 0, 3)
 
 
 def test_a_module_looks_254_plies_ahead_at_most():
     module = module_of("tic-tac-toe")
-    with pytest.raises(UncompiledRules, match="254 plies ahead at most, not 255"):
-        module.look(0, 255)
+    raises(UncompiledRules, "254 plies ahead at most, not 255", module.look, 0, 255)
 
 
 @pytest.mark.parametrize("count", [10, *slow(2000)])
@@ -305,8 +292,7 @@ def test_a_player_asks_the_module_that_a_user_names(own):
         assert pickle.loads(pickle.dumps(player)).foresight.module == path.read_bytes()  # noqa: S301
     other = Player(name)
     assert other.foresight.module is None and modules.data_of(other.rules) is None  # one beside the rules is not opened
-    with pytest.raises(ForeignBook, match="the module was made by rules .* these are .*: build it again"):
-        Player("coins:20", module=path)
+    raises(ForeignBook, "the module was made by rules .* these are .*: build it again", Player, "coins:20", module=path)
 
 
 def said(code, *arguments):

@@ -19,6 +19,7 @@ from tests.exports import needs_node
 from tests.modules import built, forged
 from tests.modules import node as search_node
 from tests.pages import node
+from tests.refusals import raises
 
 pytest.importorskip("wasmtime", exc_type=(ImportError, OSError))  # its library may not load
 pytest.importorskip("numba")
@@ -87,16 +88,14 @@ def positions(game, count, seed=1):
 def test_a_host_refuses_states_that_lie_elsewhere(tmp_path):
     rules = Rules(load_game("tic-tac-toe"))
     data = forged(modules.data_of(rules), facts={"format": 2, "words": 2})
-    with pytest.raises(ForeignBook, match="the module's format is 2, not 1: build it again"):
-        Module(data, rules)
+    raises(ForeignBook, "the module's format is 2, not 1: build it again", Module, data, rules)
 
 
 def test_those_of_chance_are_refused():
     class Pig(type(load_game("pig:10"))):
         bits = 80
 
-    with pytest.raises(MethodError, match="has states of 80 bits, that of a game of chance takes 63"):
-        built(Rules(Pig(10)))
+    raises(MethodError, "has states of 80 bits, that of a game of chance takes 63", built, Rules(Pig(10)))
 
 
 @pytest.mark.slow

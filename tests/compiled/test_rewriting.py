@@ -14,6 +14,7 @@ from solver.search.alphabeta import minimax
 from solver.solving import pipeline
 from solver.solving.ways import plain
 from tests import naive
+from tests.refusals import raises
 from tests.ways import slow
 from tests.written import write_rules
 
@@ -172,8 +173,7 @@ DIFFERENT = {
 def test_rules_that_compile_to_something_else_are_not_believed(tmp_path, case):
     change, message = DIFFERENT[case]
     game = load(tmp_path, f"different_{case}", **change)
-    with pytest.raises(UncompiledRules, match=message):
-        agreement.compare(game, [1, 38, 39, 40] if case == "index" else [1])
+    raises(UncompiledRules, message, agreement.compare, game, [1, 38, 39, 40] if case == "index" else [1])
 
 
 def test_plain_python_solves_what_compiles_to_something_else(tmp_path, monkeypatch):
@@ -220,8 +220,7 @@ def test_print_never_compiles(tmp_path):
     assert worth.__globals__["helper"].__globals__["print"] is REFUSED
     shown = load(tmp_path, "shown", body=body)  # where nothing that is compiled prints, all compiles
     assert Rewriter(type(shown)).rewritten(type(shown).result) is type(shown).result
-    with pytest.raises(ValueError, match="Cannot determine Numba type"):
-        numba.typeof(REFUSED)
+    raises(ValueError, "Cannot determine Numba type", numba.typeof, REFUSED)
     line = line_of(tmp_path / "printing.py", "return self.worth(state)")
     assert "`print` does not belong into rules" in reason(type(game), f'File "printing.py", line {line}')
 
@@ -238,10 +237,8 @@ def test_a_solution_that_the_plain_rules_do_not_give_is_not_believed(text):
         return agreement.audit(rules, found.get, Units(rules.kind, 30_000), states.tolist(), seconds=100.0)
 
     assert audited(states, merits) > 0
-    with pytest.raises(UncompiledRules, match="was found worth"):
-        audited(states, merits + 1)
-    with pytest.raises(UncompiledRules, match="was not reached"):
-        audited(states[::2], merits[::2])
+    raises(UncompiledRules, "was found worth", audited, states, merits + 1)
+    raises(UncompiledRules, "was not reached", audited, states[::2], merits[::2])
 
 
 def test_the_line_that_numba_names_comes_first(tmp_path):

@@ -13,6 +13,7 @@ from solver.base.value import Value
 from tests.books import plainly_and_compiled, way, write_values
 from tests.commands import ok, run
 from tests.pages import write_grown
+from tests.refusals import raises
 from tests.ways import plainly, slow
 
 __all__ = ["way"]  # a fixture
@@ -141,8 +142,7 @@ def test_books_that_do_not_go_together_are_not_merged(tmp_path, change, facts, e
     write_values(tmp_path / "b", values | change, facts={**PART, **facts})
     write_values(tmp_path / "target", {1: Value(0)})
     before = (tmp_path / "target").read_bytes()
-    with pytest.raises(error, match=message):
-        merge(tmp_path / "a", tmp_path / "b", tmp_path / "target")
+    raises(error, message, merge, tmp_path / "a", tmp_path / "b", tmp_path / "target")
     assert (tmp_path / "target").read_bytes() == before and len([*tmp_path.iterdir()]) == 3
 
 
@@ -180,8 +180,7 @@ def test_a_sample_takes_numbers_of_numpy(c4):
     np = pytest.importorskip("numpy")
     with Book(c4) as book:
         assert sample(book, np.int16(5), seed=np.int64(3)) == sample(book, 5, seed=3)
-        with pytest.raises(TypeError, match="interpreted as an integer"):
-            sample(book, 2.5)
+        raises(TypeError, "interpreted as an integer", sample, book, 2.5)
 
 
 def test_every_state_is_sampled_as_often_as_any_other(tmp_path):

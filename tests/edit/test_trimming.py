@@ -24,6 +24,7 @@ from solver.solving.ways import opening
 from solver.verifying import playing
 from tests.books import write_values
 from tests.commands import ok, run
+from tests.refusals import fails, raises
 from tests.ways import slow, slowly
 
 KERNELS = extras.has_kernels()
@@ -69,8 +70,7 @@ def test_what_a_search_settles_is_answered_as_if_it_were_stored(books, tmp_path,
         for plies in (1, 2):
             for wdl in (False, True):
                 if wdl and (whole.header.score_game or whole.header.method == "retrograde"):
-                    with pytest.raises(MethodError, match="--wdl"):
-                        trim(whole.path, tmp_path / "no.lmdb", wdl=True)
+                    raises(MethodError, "--wdl", trim, whole.path, tmp_path / "no.lmdb", wdl=True)
                     continue
                 header = trim(whole.path, tmp_path / "some.lmdb", plies=plies, wdl=wdl)
                 sizes.append(header.stored)
@@ -189,8 +189,7 @@ def test_a_book_fits_into_the_bytes_given(books, tmp_path):
             player = Player(book, seconds=None)
             for state in random.Random(2).sample(list(whole), 50):
                 assert player.value(state).value == whole[state]
-    with pytest.raises(MethodError, match="no book has so few bytes as 4,096"):
-        trim(path, tmp_path / "none.lmdb", max_bytes=4096)
+    raises(MethodError, "no book has so few bytes as 4,096", trim, path, tmp_path / "none.lmdb", max_bytes=4096)
     assert sorted(item.name for item in tmp_path.iterdir()) == ["small.lmdb"]
 
 
@@ -267,12 +266,9 @@ def test_what_cannot_be_left_out_is_refused_in_a_line(books, tmp_path):
     assert "against every reply" not in ok("trim", path, "-o", out, "--for", "second")
     assert "the second player gets at least" in run("verify", out, "--play")[1]
     assert "is trimmed already" in run("trim", out, "-o", tmp_path / "again.lmdb", "--drop-plies", "1")[2]
-    with pytest.raises(BookError):
-        trim(path, tmp_path / "none" / "out.lmdb", plies=1)
-    with pytest.raises(MethodError, match="is too slow"):
-        trim(path, out, plies=5)
-    with pytest.raises(MethodError, match="no side"):
-        trim(path, out, side="white")
+    raises(BookError, None, trim, path, tmp_path / "none" / "out.lmdb", plies=1)
+    raises(MethodError, "is too slow", trim, path, out, plies=5)
+    raises(MethodError, "no side", trim, path, out, side="white")
 
 
 def test_settled_values_are_those_of_the_book(books):
@@ -322,15 +318,13 @@ def test_an_opening_book_without_distances(tmp_path, monkeypatch, text, kernels)
     ],
 )
 def test_whole_games_that_have_no_distances_are_not_solved_without_them(text, method, reason):
-    with pytest.raises(MethodError, match=reason):
-        pipeline.solve(text, method=method, wdl=True)
+    raises(MethodError, reason, pipeline.solve, text, method=method, wdl=True)
 
 
 def test_a_book_without_distances_has_none_to_drop(tmp_path):
     """Also where the game has cycles, of which the refusal would speak."""
     pipeline.solve("tapatan", tmp_path / "whole.lmdb", wdl=True).close()
-    code, _, err = run("trim", tmp_path / "whole.lmdb", "-o", tmp_path / "out.lmdb", "--wdl")
-    assert code == 2 and "trim has nothing to drop" in err
+    fails(2, "trim has nothing to drop", "trim", tmp_path / "whole.lmdb", "-o", tmp_path / "out.lmdb", "--wdl")
     ok("trim", tmp_path / "whole.lmdb", "-o", tmp_path / "out.lmdb", "--wdl", "--max-ply", "4", "-q")
     with Book(tmp_path / "out.lmdb") as book:
         assert book.header.wdl and len(book) < 1000

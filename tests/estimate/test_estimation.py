@@ -19,6 +19,7 @@ from solver.solving import pipeline
 from solver.solving.ways import plain
 from tests import ROOT, naive, oracles
 from tests.games import SMALL_GAMES
+from tests.refusals import raises
 from tests.ways import slow
 
 np = pytest.importorskip("numpy")
@@ -106,8 +107,7 @@ def test_a_census_is_not_compiled_for_what_it_cannot_take(tmp_path):
     (tmp_path / "tree.json").write_text("[[3, 12, 8], [2, 4, 6]]")
     tree = load_game(f"tree:{tmp_path / 'tree.json'}")
     for estimate in (estimation.of_sweep, lambda game: estimation.of_opening(game, 1)):
-        with pytest.raises(MethodError, match="runs in plain Python only"):
-            estimate(tree)
+        raises(MethodError, "runs in plain Python only", estimate, tree)
 
 
 def graph_parents(game, states):
@@ -395,8 +395,7 @@ def test_a_solve_of_all_positions_takes_less_without_distances():
         and outcomes.book_bytes < whole.book_bytes / 4
     )
     assert f"memory   about {outcomes.memory / 2**20:,.0f} MiB\n" in searches.sweep_text(facts_of(outcomes))
-    with pytest.raises(MethodError, match="for games of all positions: omit --wdl"):
-        estimation.of_sweep(load_game("nim"), wdl=True)
+    raises(MethodError, "for games of all positions: omit --wdl", estimation.of_sweep, load_game("nim"), wdl=True)
 
 
 @pytest.mark.parametrize("text", ["breakthrough:3,3,1", *slow("tic-tac-toe", "quixo:3", "three-mens-morris")])

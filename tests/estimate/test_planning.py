@@ -17,6 +17,7 @@ from solver.estimate.planning import Cluster, Costs, parse_cluster
 from solver.rules.game import Rules, load_game
 from tests import ROOT, naive
 from tests.engines import Threads
+from tests.refusals import raises
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
@@ -64,8 +65,7 @@ ONE = "cores=1,memory=1G"
     ],
 )
 def test_what_is_no_cluster_is_refused_with_the_reason(text, reason):
-    with pytest.raises(ValueError, match=reason):
-        parse_cluster(text)
+    raises(ValueError, reason, parse_cluster, text)
 
 
 @pytest.fixture(scope="module")

@@ -28,6 +28,7 @@ from tests.books import sample_values, write_values
 from tests.commands import ok, run
 from tests.exports import FORMAT, SIMPLE, VECTOR, dump, exported, small
 from tests.play.test_player import THIRD
+from tests.refusals import fails
 
 __all__ = ["small"]  # a fixture
 
@@ -152,8 +153,7 @@ def test_a_damaged_book_is_not_exported(tmp_path):
     (tmp_path / "book.lmdb").write_bytes(data)
     for ending in (".csv", ".jsonl", ".sqlite", ".bin"):
         columns = [] if ending == ".bin" else ["--columns", "state,score"]
-        code, out, err = run("export", tmp_path / "book.lmdb", "-o", tmp_path / f"book{ending}", *columns)
-        assert (code, out) == (5, "") and "fails its checksum" in err
+        fails(5, "fails its checksum", "export", tmp_path / "book.lmdb", "-o", tmp_path / f"book{ending}", *columns)
     assert [path.name for path in tmp_path.iterdir()] == ["book.lmdb"]
 
 
@@ -216,8 +216,7 @@ def test_what_cannot_be_written_is_said_in_one_line(small, tmp_path, monkeypatch
 def test_a_book_of_what_is_no_state_is_damaged(tmp_path):
     facts = {"game": "hexapawn", "rules": fingerprint(load_game("hexapawn"))}
     write_values(tmp_path / "forged.lmdb", {(1 << 60) + 5: Value(1, 1)}, facts=facts)
-    code, out, err = run("export", tmp_path / "forged.lmdb", "-o", tmp_path / "forged.csv")
-    assert (code, out) == (5, "") and "is not a state of its game" in err
+    fails(5, "is not a state of its game", "export", tmp_path / "forged.lmdb", "-o", tmp_path / "forged.csv")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["forged.lmdb"]
 
 
@@ -227,8 +226,7 @@ def test_a_game_of_your_own(tmp_path):
     path = tmp_path / "own.lmdb"
     values = {state: Value(1, state) for state in range(1, 9)}
     write_values(path, values, facts={"game": "third.py::Third", "rules": fingerprint(load_game(rules))})
-    code, _, err = run("export", path, "-o", tmp_path / "own.csv")
-    assert code == 5 and "--game" in err
+    fails(5, "--game", "export", path, "-o", tmp_path / "own.csv")
     assert "own.csv: 8 states" in ok("export", path, "-o", tmp_path / "own.csv", "--columns", "state,score")
     assert read(tmp_path / "own.csv")[1] == [(state, 1) for state in values]
     assert "8 states" in ok("export", path, "-o", tmp_path / "own.bin")

@@ -13,6 +13,7 @@ from solver.export.layout import EMPTY, Layout, layout_of
 from solver.games import CATALOGUE
 from solver.rules.game import Rules, load_game, own_value
 from tests import ROOT
+from tests.refusals import raises
 
 PLAIN = [name for name in CATALOGUE if name not in ("graph", "tree", "chess-ending")] + ["chess-ending:KPK"]
 CATALOG = tomllib.loads((ROOT / "books" / "catalog.toml").read_text("utf-8"))
@@ -69,8 +70,7 @@ def test_a_layout_numbers_actions_densely_and_draws_planes():
     assert [*layout.mask([1, 10])] == [0, 1, 0, 0, 0, 0, 0, 0, 1]
     state = rules.game.result(rules.game.initial(), 4)
     assert layout.planes(rules, state) == bytes([*[0, 0, 0, 1, 0, 0, 0, 0, 0], *[0] * 9, *[rules.mover(state)] * 9])
-    with pytest.raises(GameError, match=r"layout\(\) lacks action 3: add it"):
-        layout.mask([3])
+    raises(GameError, r"layout\(\) lacks action 3: add it", layout.mask, [3])
     with pytest.raises(GameError, match=r"tic-tac-toe: layout\(\) lacks the board of state .*: add it"):
         Layout("o", 3, 3, layout.actions).planes(rules, state)
 
@@ -139,16 +139,14 @@ def test_a_folded_book_lacks_images_and_gives_no_layout(monkeypatch):
 )
 def test_wrong_declarations_are_named(declared, error):
     game = type("Wrong", (type(load_game("hex")),), {"layout": lambda self: declared})(3)
-    with pytest.raises(GameError, match=error):
-        layout_of(Rules(game))
+    raises(GameError, error, layout_of, Rules(game))
 
 
 @pytest.mark.parametrize("layout", [lambda self: ("", 8), ("", 8)])
 def test_a_count_of_actions_means_those_from_0(layout):
     counted = type("Counted", (Stack,), {"layout": layout})(12)
     assert layout_of(Rules(counted)).actions == tuple(range(8))
-    with pytest.raises(GameError, match=r"layout\(\) lacks action 8: add it"):
-        layout_of(Rules(counted)).number(8)
+    raises(GameError, r"layout\(\) lacks action 8: add it", layout_of(Rules(counted)).number, 8)
 
 
 def test_graphs_and_trees_declare_the_longest_list_of_moves(tmp_path):

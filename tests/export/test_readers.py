@@ -20,6 +20,7 @@ from tests.books import VALUES, write_values
 from tests.commands import ok, run
 from tests.exports import VECTOR, exported, needs_node, read_by_node, with_facts, with_size, with_values
 from tests.pages import write_grown
+from tests.refusals import raises
 from tests.ways import slow_rows
 
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
@@ -262,7 +263,5 @@ def test_what_does_not_go_with_a_reader_is_refused(tmp_path):
     ):
         assert words in run("export", *arguments)[2]
     (tmp_path / "file").write_text("")
-    with pytest.raises(BookError, match="is not a folder"):
-        write_reader("c", tmp_path / "file")
-    with pytest.raises(MethodError, match="choose c or js"):
-        files_of("cobol")
+    raises(BookError, "is not a folder", write_reader, "c", tmp_path / "file")
+    raises(MethodError, "choose c or js", files_of, "cobol")

@@ -23,6 +23,7 @@ from solver.play.practical import LEVELS
 from solver.rules.game import Rules
 from solver.solving import pipeline
 from tests.commands import ok, run
+from tests.refusals import fails, raises
 from tests.ways import slow
 
 
@@ -84,7 +85,7 @@ def test_two_perfect_players_get_what_the_opening_is_worth(name, tmp_path):
     """Wins, margins, who moves again, and what moves score: the score of a game is the value of where it began."""
     rules = Rules(load_game(name))
     with pipeline.solve(rules.game, tmp_path / "a.lmdb") as book:
-        opened = moves.openings(rules, 20, plies=2)
+        opened = moves.openings(rules, 8, plies=2)
         board = Board(rules)
         seats = np.tile([[0, 1]], (len(opened), 1))
         starts = np.array([opening.state for opening in opened])
@@ -130,8 +131,7 @@ def test_openings_are_distinct_and_the_seeds():
 def test_a_game_with_few_openings_gives_what_it_has():
     rules = Rules(load_game("tic-tac-toe"))
     assert len(moves.openings(rules, 1000, plies=2)) == 12  # distinct up to symmetry: 3 + 2 + ... (5 + 5 + 2)
-    with pytest.raises(MethodError, match="over within 9 plies"):
-        moves.openings(rules, 10, plies=9)
+    raises(MethodError, "over within 9 plies", moves.openings, rules, 10, plies=9)
 
 
 @pytest.mark.interpreted
@@ -248,21 +248,22 @@ def test_evolution_beats_its_beginnings_and_is_the_same_again():
 # -- the command line
 
 
+@pytest.mark.interpreted
 def test_learn_and_match_from_the_command_line(tmp_path):
     path, games = tmp_path / "a.eval", tmp_path / "games.txt"
-    learning = ("learn", "connect-four:4,3", "-o", path, "--states", 2000, "-q")
+    learning = ("learn", "connect-four:4,3", "-o", path, "--states", 300, "-q")
     out = ok(*learning)
     assert "sign" in out and "evaluate" in out
     facts = json.loads(ok(*learning, "--json"))
-    assert facts["features"] == read(path).features and facts["training"]["states"] == 2000
-    words = ("match", path, "evaluate@1", "--games", 20, "--book", "connect-four:4,3")
+    assert facts["features"] == read(path).features and facts["training"]["states"] == 300
+    words = ("match", path, "evaluate@1", "--games", 6, "--book", "connect-four:4,3")
     found = json.loads(ok(*words, "--json", "-q", "--save", games))
-    assert found["games"] == 20 == found["wins"] + found["draws"] + found["losses"]
+    assert found["games"] == 6 == found["wins"] + found["draws"] + found["losses"]
     assert found["low"] <= found["share"] <= found["high"]
     assert all(0 < graded["share_kept"] <= 1 for graded in found["grades"])
-    assert len(games.read_text("utf-8").splitlines()) == 20
+    assert len(games.read_text("utf-8").splitlines()) == 6
     ok("grade", "connect-four:4,3", games, "-q")
-    assert "Elo" in ok("match", path, "random", "--games", 20, "-q")
+    assert "Elo" in ok("match", path, "random", "--games", 6, "-q")
 
 
 REFUSED = [
@@ -300,8 +301,7 @@ def test_what_cannot_be_is_refused_in_one_line(words, code, message, tmp_path, m
 
 def test_a_missing_extra_names_the_remedy(monkeypatch):
     monkeypatch.setattr(extras.importlib.util, "find_spec", lambda name: None)
-    code, _, error = run("learn", "tic-tac-toe", "-o", "x.eval")
-    assert code == 2 and "solverbook[learn]" in error
+    fails(2, "solverbook[learn]", "learn", "tic-tac-toe", "-o", "x.eval")
 
 
 @pytest.mark.interpreted
@@ -311,8 +311,7 @@ def test_players_and_judges_of_another_game_are_refused():
     refusal = r"made by rules \w{8} \(connect-four:4,4\), these are \w{8} \(tic-tac-toe\)"
     played = match(rules, Random(0), Random(1), games=4, plies=1)
     for door in (lambda: ByBook(board, book), lambda: judged(rules, played, book)):
-        with pytest.raises(ForeignBook, match=refusal):
-            door()
+        raises(ForeignBook, refusal, door)
 
 
 # -- levels of play: each is stronger than the one below, and the same seed plays the same

@@ -24,6 +24,7 @@ from solver.rules.game import Rules
 from solver.rules.notation import board_of, chances, first_position, format_action, next_position
 from tests.commands import run
 from tests.project.test_imports import PACKAGE, loaded_by
+from tests.refusals import raises
 
 SITE = PACKAGE / "web" / "site"
 NAMES = [{"chess-ending": "chess-ending:KBNK"}.get(name, name) for name in CATALOGUE if name not in ("graph", "tree")]
@@ -149,10 +150,8 @@ def test_the_values_of_a_board_are_those_of_its_book():
 def test_a_board_is_refused_with_the_moves_of_another_position():
     with pytest.raises(PositionError, match="these are the moves of state 0: 'a1' is state"):
         solver.board("tic-tac-toe", "a1", moves=player().analyse(0))
-    with pytest.raises(PositionError, match="not a legal move"):
-        solver.board("tic-tac-toe", "z9")
-    with pytest.raises(BookError, match="there is no book no.lmdb"):
-        solver.board("no.lmdb")
+    raises(PositionError, "not a legal move", solver.board, "tic-tac-toe", "z9")
+    raises(BookError, "there is no book no.lmdb", solver.board, "no.lmdb")
 
 
 def test_analyse_returns_a_list_that_shows_itself():
@@ -237,10 +236,8 @@ def test_what_cannot_be_drawn_is_refused(tmp_path, monkeypatch):
     ):
         found, _, error = run("query", "tic-tac-toe", *arguments.split())
         assert (found, said in error) == (code, True), (found, error)
-    with pytest.raises(MethodError, match="name a .svg file"):
-        solver.board("tic-tac-toe").save("board.html")
-    with pytest.raises(BookError):
-        solver.board("tic-tac-toe").save("nowhere/board.svg")
+    raises(MethodError, "name a .svg file", solver.board("tic-tac-toe").save, "board.html")
+    raises(BookError, None, solver.board("tic-tac-toe").save, "nowhere/board.svg")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -11,7 +11,8 @@ from solver.rules.game import Rules
 from solver.rules.notation import format_action
 from solver.solving.ways.grown import positions_of
 from tests import naive
-from tests.commands import ok, run
+from tests.commands import ok
+from tests.refusals import fails, raises
 from tests.ways import slow
 
 
@@ -84,8 +85,7 @@ def test_the_command_counts_lines_and_names_the_wrong_one(tmp_path):
     text = ok("grade", book, "-", stdin=games)
     assert "2 games, 7 moves judged" in text and "line 3, ply 2: b1 at #" in text and "best b2" in text
     (tmp_path / "games.txt").write_bytes(b"a1\na1 \xff\n")
-    code, _, err = run("grade", book, tmp_path / "games.txt")
-    assert code == 4 and "line 2: not UTF-8" in err
+    fails(4, "line 2: not UTF-8", "grade", book, tmp_path / "games.txt")
     assert "0 moves judged" in ok("grade", book, "-", stdin="\n")
     with pytest.raises(errors.PositionError, match="line 1: move 2"), Book(book) as opened:
         grade(Player(opened), ["a1 a1"])
@@ -97,8 +97,7 @@ def test_remarks_and_empty_lines_are_no_games():
         grades = grade(book, games.splitlines())
         assert (grades.games, grades.total.moves) == (3, 10)
         for game, message in (("12#3", "line 2: move 3"), ('[Event "?"]', "line 2: .* is a head of PGN")):
-            with pytest.raises(errors.PositionError, match=message):
-                grade(book, ["# 1", game])
+            raises(errors.PositionError, message, grade, book, ["# 1", game])
         assert [*map(len, positions_of(Rules(book.game), games.splitlines()))] == [1, 1, 1, 1, 1]
 
 
@@ -141,8 +140,7 @@ def test_a_refutation_is_best_play_to_where_the_outcome_is_plain(name):
 
 def test_values_that_are_not_known_and_illegal_actions_are_refused():
     player = Player({}, "connect-four", live=False)
-    with pytest.raises(errors.MissingState, match="is not known"):
-        player.why(player.game.initial(), 3)
+    raises(errors.MissingState, "is not known", player.why, player.game.initial(), 3)
     with pytest.raises(errors.PositionError, match="is not legal here: choose one of"):
         Player("tic-tac-toe").why(Player("tic-tac-toe").game.initial(), 9 << 40)
 
@@ -155,8 +153,7 @@ def test_query_explains_every_move_that_gives_value_away():
     facts = json.loads(ok("query", "connect-four:4,4", "11242", "--explain", "--json"))
     assert facts["only"] is True and [reason["move"] for reason in facts["why"]] == ["1", "3", "4"]
     assert "no move gives value away" in ok("query", "tic-tac-toe", "start", "--explain")
-    code, _, err = run("query", "tic-tac-toe", "start", "--explain", "--no-moves")
-    assert code == 2 and "leave --no-moves and - out" in err
+    fails(2, "leave --no-moves and - out", "query", "tic-tac-toe", "start", "--explain", "--no-moves")
 
 
 def test_grade_refutes_blunders_and_says_where_a_game_turned(tmp_path):

@@ -20,6 +20,7 @@ from solver.rules.game import Rules, load_game
 from solver.solving import pipeline
 from tests import chance, naive
 from tests.games import MORE_GAMES, SMALL_GAMES
+from tests.refusals import raises
 from tests.ways import slow
 
 SOME = ("tic-tac-toe:3,2,2", "connect-four:4,3", "nim:1,2,3,misere=true", "kalah:3,2", "mu-torere")
@@ -51,8 +52,7 @@ def test_a_state_has_the_value_that_its_moves_tell_and_no_other(text, share):
         assert all(move.child_value in (None, truth[move.child]) for move in moves)
         if game.is_terminal(state):
             assert (answer.source, answer.exact, moves) == ("terminal", True, [])
-            with pytest.raises(PositionError):
-                player.best(state)
+            raises(PositionError, None, player.best, state)
             continue
         assert sorted(move.action for move in moves) == sorted(game.actions(state))
         sure = [move for move in moves if move.exact and move.value.score > 0 and not rules.scores]
@@ -93,8 +93,7 @@ def test_what_is_no_state_is_refused_at_every_door(text):
     for player in (Player(text), Player({}, text, live=False)) if text == "tic-tac-toe" else (Player({}, text),):
         for door in DOORS:
             for odd in (4.0, "4", True, None, (4,)):
-                with pytest.raises(StateTypeError, match="is not a state: pass an int or a NumPy integer"):
-                    asked(player, door, odd)
+                raises(StateTypeError, "is not a state: pass an int or a NumPy integer", asked, player, door, odd)
             for state in (-1, -(2**70), 2**63, 2**63 + 7):
                 with pytest.raises(PositionError, match=f"{state} is not a state: states are whole numbers from 0"):
                     asked(player, door, state)
@@ -110,8 +109,7 @@ def test_a_state_without_moves_that_is_not_over_is_refused():
     thrown = next(game.chance(game.initial()))[1]
     player = Player({}, game)
     for ask in (player.best, player.analyse):
-        with pytest.raises(GameError, match=f"state {stuck} has no actions"):
-            ask(stuck)
+        raises(GameError, f"state {stuck} has no actions", ask, stuck)
     assert player.analyse(game.initial()) == [] and player.analyse(thrown)
 
 
@@ -149,10 +147,8 @@ def test_a_complete_book_is_never_searched_past(tmp_path):
             state for state in range(4096, 65536) if not game.is_terminal(state) and game.canonical(state) not in book
         )
         for ask in (player.value, player.examine, player.best):
-            with pytest.raises(PositionError, match=f"play cannot reach state {unreachable}, .* book.lmdb shows: give"):
-                ask(unreachable)
-        with pytest.raises(ForeignBook):
-            Player(book, load_game("connect-four:3,4"))
+            raises(PositionError, f"play cannot reach state {unreachable}, .* book.lmdb shows: give", ask, unreachable)
+        raises(ForeignBook, None, Player, book, load_game("connect-four:3,4"))
 
 
 REACHED = [("tic-tac-toe", "instant"), ("hexapawn", "compact"), ("dots-and-boxes", "ranked")]
@@ -202,8 +198,7 @@ def test_numbers_that_rules_fold_onto_a_state_of_the_book_are_refused():
     for text, state in {**folded, "chess-ending:KPK": 362021150, "achi": 532482}.items():
         player = Player(text)
         assert state not in list(player.solution) and player.solution.get(state) is not None
-        with pytest.raises(PositionError, match=f"play cannot reach state {state}, as the complete book"):
-            player.examine(state)
+        raises(PositionError, f"play cannot reach state {state}, as the complete book", player.examine, state)
 
 
 def is_over(game, state):
@@ -227,8 +222,7 @@ def test_a_throw_that_play_cannot_reach_is_refused():
         except PositionError:
             refused += 1
             for door in DOORS:
-                with pytest.raises(PositionError, match="play cannot reach state"):
-                    asked(player, door, state)
+                raises(PositionError, "play cannot reach state", asked, player, door, state)
     assert refused > 10
 
 
@@ -269,8 +263,7 @@ def test_nobody_knows_is_none_and_never_a_draw():
     silent = Player({}, game, live=False)
     assert not silent.solve([game.initial()], silent.budget())[game.initial()].exact
     assert [(move.value, move.best) for move in silent.analyse(game.initial())] == [(None, False)] * 5
-    with pytest.raises(MissingState, match="live search or more time"):
-        silent.best(game.initial())
+    raises(MissingState, "live search or more time", silent.best, game.initial())
 
 
 def test_of_lost_moves_the_longest_resists():
@@ -288,8 +281,7 @@ def test_a_move_in_a_game_with_cycles_is_chosen_from_what_retrograde_analysis_fo
 
 
 def test_a_mapping_needs_its_game():
-    with pytest.raises(GameError, match=r"does not know its game: write Player\(values, game\)"):
-        Player({1: Value(0)})
+    raises(GameError, r"does not know its game: write Player\(values, game\)", Player, {1: Value(0)})
 
 
 def test_the_budget_is_for_all_moves_of_a_state_together(monkeypatch):
@@ -317,8 +309,7 @@ def test_the_moves_that_are_easy_are_exact_though_others_are_not():
     assert not moves[0].exact and moves[0].best
     assert player.choose(state).action == moves[0].action == player.best(state)
     assert answer.value is None and answer.estimate == moves[0].estimate
-    with pytest.raises(MissingState, match="known to be best"):
-        list(player.line(state))
+    raises(MissingState, "known to be best", list, player.line(state))
 
 
 @pytest.mark.interpreted
@@ -483,8 +474,7 @@ def test_unknown_moves_are_preferred_to_known_losses_and_wins_to_all():
 
 def test_rules_that_break_the_protocol_are_refused_by_a_live_search(tmp_path):
     (tmp_path / "third.py").write_text(THIRD)
-    with pytest.raises(GameError, match="has player 2 to move"):
-        Player(load_game(f"{tmp_path}/third.py::Third")).value(0)
+    raises(GameError, "has player 2 to move", Player(load_game(f"{tmp_path}/third.py::Third")).value, 0)
 
 
 THIRD = """

@@ -12,8 +12,9 @@ from solver.play.player import Player
 from solver.play.practical import LEVELS, LOOKS, Practical, level_of
 from solver.rules.game import Rules, load_game
 from solver.rules.notation import format_action
-from tests.commands import ok, run
+from tests.commands import ok
 from tests.naive import solve
+from tests.refusals import fails, raises
 from tests.ways import slow
 
 
@@ -122,14 +123,10 @@ def test_it_never_gives_value_away_and_changes_no_value(name):
 
 
 def test_unfit_games_and_options_are_refused():
-    with pytest.raises(MethodError, match="game of chance, which has no practical play"):
-        Player("pig:15", method="practical")
-    with pytest.raises(MethodError, match="looks from 0 to 4 plies ahead, not 5"):
-        Player("nim", method="practical", opponent=5)
-    with pytest.raises(MethodError, match="no method of play 'tricky': choose best or practical"):
-        Player("nim", method="tricky")
-    code, _, err = run("play", "nim", "--opponent", "2")
-    assert code == 2 and "add --method practical" in err
+    raises(MethodError, "game of chance, which has no practical play", Player, "pig:15", method="practical")
+    raises(MethodError, "looks from 0 to 4 plies ahead, not 5", Player, "nim", method="practical", opponent=5)
+    raises(MethodError, "no method of play 'tricky': choose best or practical", Player, "nim", method="tricky")
+    fails(2, "add --method practical", "play", "nim", "--opponent", "2")
 
 
 def test_query_shows_the_chances_of_every_move_and_says_that_they_are_estimates():
@@ -144,8 +141,7 @@ def test_levels_have_names_and_numbers():
     assert [level_of(str(number)).name for number in (1, 4, 5, 8, 10)] == names
     assert level_of("hard") is LEVELS["hard"]
     for text in ("0", "11", "expert", ""):
-        with pytest.raises(ValueError, match="is no level: choose beginner"):
-            level_of(text)
+        raises(ValueError, "is no level: choose beginner", level_of, text)
 
 
 @pytest.mark.parametrize("name", ["connect-four:4,4", "kalah:3", "pig:15"])

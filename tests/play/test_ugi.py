@@ -20,6 +20,7 @@ from solver.rules.reading import parse_position
 from tests import ROOT, naive
 from tests.commands import run
 from tests.processes import command_line
+from tests.refusals import raises
 from tests.ways import plainly
 
 SCRIPTED = ROOT / "tests" / "scripted.py"
@@ -249,12 +250,10 @@ def test_what_an_engine_lost_by_rule_is_reported():
 def test_an_engine_that_does_not_start_or_speaks_something_else_is_refused(monkeypatch):
     refused = {"no-such-program": "cannot be started", "'": "cannot be started"}
     for command, message in {**refused, f"{sys.executable} -Sc 0": "crash before"}.items():
-        with pytest.raises(MethodError, match=message):
-            Engine(Rules(load_game("tic-tac-toe")), command, Limits())
+        raises(MethodError, message, Engine, Rules(load_game("tic-tac-toe")), command, Limits())
     monkeypatch.setattr(players, "GREETING", 0.01)
     monkeypatch.setattr(players, "LAST", 0.01)
-    with pytest.raises(MethodError, match="silence before ugiok"):
-        Engine(Rules(load_game("tic-tac-toe")), scripted("mute"), Limits())
+    raises(MethodError, "silence before ugiok", Engine, Rules(load_game("tic-tac-toe")), scripted("mute"), Limits())
 
 
 @pytest.mark.slow

@@ -17,6 +17,7 @@ from solver.solving import pipeline
 from solver.solving.job import Outcome, solved_by
 from tests import naive
 from tests.conftest import FailuresAsTheyCome
+from tests.refusals import raises
 
 READERS = Path(codecs.__file__).parents[2] / "web" / "reader"
 SUBTRACTION = '''
@@ -119,8 +120,7 @@ def test_a_way_of_solving_is_a_name_what_it_heeds_and_two_functions(tmp_path):
     with pytest.raises(MethodError, match="--table has no effect with minimax alone"):
         pipeline.run("tic-tac-toe", None, Options(table=1 << 20), way)
     way.refuses = lambda job: f"{job.rules.name} is refused"
-    with pytest.raises(MethodError, match="tic-tac-toe is refused"):
-        pipeline.run("tic-tac-toe", None, Options(), way)
+    raises(MethodError, "tic-tac-toe is refused", pipeline.run, "tic-tac-toe", None, Options(), way)
 
 
 def test_a_table_is_a_function_of_its_rows(tmp_path, monkeypatch):

@@ -10,6 +10,7 @@ from typing import Union, get_args, get_origin
 import pytest
 
 from solver.store.documents import types_of
+from tests.refusals import raises
 
 
 def shape(kind):
@@ -145,6 +146,5 @@ def test_work_of_another_layout_is_refused_and_kept(tmp_path, monkeypatch, modul
     opened()
     before = [file.read_bytes() for file in [path, *path.rglob("*")] if file.is_file()]
     monkeypatch.setattr(f"solver.{module}.LAYOUT", 99)
-    with pytest.raises(ResourceError, match="version.*: --restart discards it, or name another book$"):
-        opened()
+    raises(ResourceError, "version.*: --restart discards it, or name another book$", opened)
     assert [file.read_bytes() for file in [path, *path.rglob("*")] if file.is_file()] == before

@@ -14,6 +14,7 @@ import solver
 from solver.base.errors import UncompiledRules
 from solver.rules.game import load_game
 from tests import ROOT
+from tests.refusals import raises
 
 PROJECT = (ROOT / "pyproject.toml").read_text("utf-8")
 (LICENCE,) = re.findall(r'^license = "(.*)"$', PROJECT, re.MULTILINE)
@@ -96,8 +97,7 @@ def test_without_names_of_numbas_own_parts_are_compiled_like_any_function(monkey
 def test_code_whose_place_is_not_told_is_said_in_one_line():
     edges = pytest.importorskip("solver.compiled.edges")
     silent = types.SimpleNamespace(compile=lambda kinds: None, overloads={(): types.SimpleNamespace(library=None)})
-    with pytest.raises(UncompiledRules, match="install one that was tried"):
-        edges.address_of(silent, ())
+    raises(UncompiledRules, "install one that was tried", edges.address_of, silent, ())
 
 
 def test_without_checks_rules_of_users_are_refused(monkeypatch, tmp_path):

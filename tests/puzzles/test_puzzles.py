@@ -15,8 +15,9 @@ from solver.play.player import Player
 from solver.puzzles import Puzzle
 from solver.rules.game import Rules, load_game
 from solver.rules.notation import format_action
-from tests.commands import ok, run
+from tests.commands import ok
 from tests.naive import solve
+from tests.refusals import fails, raises
 
 
 def by_brute_force(name, goal):
@@ -137,10 +138,8 @@ def test_a_puzzle_that_contradicts_the_rules_is_damage():
     (puzzle,) = solver.find_puzzles("tic-tac-toe", 1, win_in=(3, 3))
     assert finding._is_proved(rules, puzzle)
     wrong = next(action for action in rules.actions(puzzle.state) if action != puzzle.solution)
-    with pytest.raises(DamagedBook, match="no puzzle by its rules"):
-        finding._is_proved(rules, puzzle._replace(solution=wrong))
-    with pytest.raises(DamagedBook, match="no puzzle by its rules"):
-        finding._is_proved(rules, puzzle._replace(distance=1))
+    raises(DamagedBook, "no puzzle by its rules", finding._is_proved, rules, puzzle._replace(solution=wrong))
+    raises(DamagedBook, "no puzzle by its rules", finding._is_proved, rules, puzzle._replace(distance=1))
 
 
 def test_a_win_that_cannot_be_proved_is_left_out(monkeypatch):
@@ -172,19 +171,17 @@ def test_answers_are_scored_by_the_value_that_they_keep():
     ],
 )
 def test_goals_that_do_not_fit_are_refused(options, message):
-    with pytest.raises(MethodError, match=message):
-        solver.find_puzzles("tic-tac-toe", **options)
+    raises(MethodError, message, solver.find_puzzles, "tic-tac-toe", **options)
 
 
 def test_books_without_puzzles_are_refused(tmp_path):
-    solver.solve("tic-tac-toe", tmp_path / "opening.lmdb", max_ply=3).close()
+    solver.trim("tic-tac-toe", tmp_path / "opening.lmdb", solver.Trim(max_ply=3))
     for source, words in (
         ("kalah:3", "values of kalah:3 have no win: choose the goal margin"),
         ("pig:15", "game of chance"),
         (tmp_path / "opening.lmdb", "puzzles need a complete book"),
     ):
-        with pytest.raises(MethodError, match=words):
-            solver.find_puzzles(source)
+        raises(MethodError, words, solver.find_puzzles, source)
 
 
 def test_the_command_prints_boards_json_tables_and_tasks():
@@ -197,8 +194,7 @@ def test_the_command_prints_boards_json_tables_and_tasks():
     for task in tasks:
         assert task["answer"] in task["legal"] and "Answer with one move." in task["prompt"]
         assert solver.score_answer("connect-four:4,3", task["state"], task["answer"]) == 1.0
-    code, _, err = run("puzzles", "connect-four:4,3", "--win-in", "40")
-    assert code == 3 and "has no such puzzle: widen --win-in" in err
+    fails(3, "has no such puzzle: widen --win-in", "puzzles", "connect-four:4,3", "--win-in", "40")
 
 
 @pytest.mark.parametrize(("name", "boards"), [("connect-four:4,3", 6), ("hexapawn", 2), ("dots-and-boxes", 2)])

@@ -17,6 +17,7 @@ from solver.search import Budget, alphabeta, value_iteration
 from tests import chance
 from tests.games import CHANCE_ACYCLIC, CHANCE_CYCLIC, CHANCE_GAMES
 from tests.oracles import CHANCE_ORACLES, LAST_CHECKERS, PIGLET
+from tests.refusals import raises
 from tests.ways import slowly
 
 JUDGED = 3_000  # states that the judge takes in the fast tests
@@ -123,8 +124,7 @@ def test_dice_of_a_position():
         assert {game.format_action(state, action) for action in game.actions(state)} == set(moves.split()), text
     for text in ("7-1", "61-", "1-1 7", "3", "start"):
         assert game.parse_position(text) is None
-    with pytest.raises(ValueError, match="at most 3 checkers on points 1 to 6"):
-        game.parse_position("1111-1")
+    raises(ValueError, "at most 3 checkers on points 1 to 6", game.parse_position, "1111-1")
 
 
 def test_nannon_moves():
@@ -270,23 +270,18 @@ class Ways(NamedTuple):
 
 @pytest.mark.parametrize("solve", [alphabeta.expectiminimax, value_iteration.solve])
 def test_unsound_chance_is_named(solve):
-    with pytest.raises(GameError, match=r"chance\(1\) has the weight 0: weights are whole numbers from 1 on"):
-        solve(Ways((0,)), 1)
-    with pytest.raises(GameError, match=r"chance\(1\) has the weight 0.5: weights are whole"):
-        solve(Ways((0.5,)), 1)
+    raises(GameError, r"chance\(1\) has the weight 0: weights are whole numbers from 1 on", solve, Ways((0,)), 1)
+    raises(GameError, r"chance\(1\) has the weight 0.5: weights are whole", solve, Ways((0.5,)), 1)
     with pytest.raises(GameError, match=r"chance\(1\) leads to 9223372036854775810: it is outside \[0, 2\*\*63\)"):
         solve(Ways((1 << 63,)), 1)
-    with pytest.raises(MethodError, match=r"no chance\(state\): use minimax"):
-        solve(load_game("coins"))
-    with pytest.raises(BudgetExceeded):
-        solve(load_game("einstein:3,2"), budget=Budget(nodes=100))
+    raises(MethodError, r"no chance\(state\): use minimax", solve, load_game("coins"))
+    raises(BudgetExceeded, None, solve, load_game("einstein:3,2"), budget=Budget(nodes=100))
 
 
 def test_play_that_need_not_end_is_refused():
     with pytest.raises(MethodError, match="has cycles, which expectiminimax cannot solve: use value iteration"):
         alphabeta.expectiminimax(Ways())
-    with pytest.raises(MethodError, match="need not end, whatever the dice"):
-        value_iteration.solve(Ways())
+    raises(MethodError, "need not end, whatever the dice", value_iteration.solve, Ways())
     assert not chance.ends_surely(chance.nodes_of(Ways()))
 
 

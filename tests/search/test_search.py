@@ -12,6 +12,7 @@ from solver.rules.game import Rules, is_score_game, load_game
 from solver.search import Budget, alphabeta, heuristic, retrograde, solution_of
 from tests import naive
 from tests.games import ACYCLIC, MORE_GAMES, SMALL_GAMES
+from tests.refusals import raises
 from tests.ways import slow, slowly
 
 ONE_OF_EACH = {text.partition(":")[0]: text for text in reversed(ACYCLIC)}.values()
@@ -96,8 +97,7 @@ def test_no_recursion_limit():
 
 @pytest.mark.parametrize("solve", [alphabeta.minimax, alphabeta.solve])
 def test_cyclic_games_are_sent_to_retrograde_analysis(solve):
-    with pytest.raises(MethodError, match="mu-torere has cycles, .* use retrograde analysis"):
-        solve(load_game("mu-torere"))
+    raises(MethodError, "mu-torere has cycles, .* use retrograde analysis", solve, load_game("mu-torere"))
 
 
 def test_margins_are_the_same_by_retrograde_analysis():
@@ -116,10 +116,8 @@ def test_mu_torere_is_a_draw():
 @pytest.mark.parametrize("search", [alphabeta.minimax, alphabeta.solve, retrograde.solve])
 def test_budgets_are_kept(search):
     game = load_game("connect-four:4,4")
-    with pytest.raises(BudgetExceeded):
-        search(game, budget=Budget(nodes=1000))
-    with pytest.raises(BudgetExceeded):
-        search(game, budget=Budget(seconds=0))
+    raises(BudgetExceeded, None, search, game, budget=Budget(nodes=1000))
+    raises(BudgetExceeded, None, search, game, budget=Budget(seconds=0))
 
 
 # explicit trees
@@ -217,8 +215,7 @@ def test_estimates_out_of_bounds_are_refused():
 
 
 def test_games_without_evaluate_are_refused():
-    with pytest.raises(MethodError, match="has no evaluate"):
-        heuristic.search(load_game("coins"), 10, depth=2)
+    raises(MethodError, "has no evaluate", heuristic.search, load_game("coins"), 10, depth=2)
 
 
 def test_negamax_counts_the_bound_as_a_draw_without_evaluate():
@@ -258,5 +255,4 @@ def test_states_may_be_tuples(solve):
 
 
 def test_expectiminimax_refuses_games_without_chance():
-    with pytest.raises(MethodError, match="no chance"):
-        alphabeta.expectiminimax(load_game("coins"))
+    raises(MethodError, "no chance", alphabeta.expectiminimax, load_game("coins"))

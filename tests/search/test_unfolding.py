@@ -7,8 +7,9 @@ from solver.games.tree import Tree
 from solver.rules.game import Rules, load_game
 from solver.rules.reading import parse_position
 from solver.search.comparison import trace, unfolded
-from tests.commands import ok, run
+from tests.commands import ok
 from tests.naive import solve
+from tests.refusals import fails, raises
 
 
 @pytest.mark.parametrize(
@@ -48,12 +49,8 @@ def test_what_has_no_small_tree_is_refused(tmp_path):
         ("connect-four:4,4", "more than 3,000 nodes, or longer play"),
         ("mu-torere", "more than 3,000 nodes, or longer play"),
     ):
-        code, _, err = run("solve", name, "--trace")
-        assert code == 2 and words in err
-    with pytest.raises(MethodError, match="pig:2 is a game of chance"):
-        unfolded(Rules(load_game("pig:2")), 0)
+        fails(2, words, "solve", name, "--trace")
+    raises(MethodError, "pig:2 is a game of chance", unfolded, Rules(load_game("pig:2")), 0)
     (tmp_path / "tree.json").write_text("[[3, 12], [2, 4]]")
-    code, _, err = run("solve", f"tree:{tmp_path / 'tree.json'}", "--trace", "--from", "1")
-    assert code == 2 and "a tree is traced from its root" in err
-    code, _, err = run("solve", "coins:3", "--from", "1")
-    assert code == 2 and "--from is where --trace begins" in err
+    fails(2, "a tree is traced from its root", "solve", f"tree:{tmp_path / 'tree.json'}", "--trace", "--from", "1")
+    fails(2, "--from is where --trace begins", "solve", "coins:3", "--from", "1")

@@ -27,7 +27,8 @@ from solver.serve.application import Application
 from solver.serve.pages import Pages
 from solver.serve.reply import FOREVER, Kept, Reply
 from solver.serve.shelf import Served, Shelf, all_shipped
-from tests.commands import ok, run
+from tests.commands import ok
+from tests.refusals import fails, raises
 from tests.serving import Client, scope_of
 from tests.ways import plainly, until
 
@@ -418,14 +419,11 @@ def test_pages_are_there_when_they_are_asked_for(client):
 
 
 def test_names_are_served_once():
-    with pytest.raises(BookError, match="named twice"):
-        Shelf(served("tic-tac-toe", "tic-tac-toe"))
-    code, _, error = run("serve", "tic-tac-toe", "tic-tac-toe", "--port", "0")
-    assert code == 2 and "another book of it on another port" in error
+    raises(BookError, "named twice", Shelf, served("tic-tac-toe", "tic-tac-toe"))
+    fails(2, "another book of it on another port", "serve", "tic-tac-toe", "tic-tac-toe", "--port", "0")
 
 
 def test_the_command_is_listed_and_says_what_it_needs(monkeypatch):
     assert "serve" in main.list_commands(None)
     monkeypatch.setattr("solver.base.extras.has_serving", lambda: False)
-    code, _, error = run("serve", "tic-tac-toe")
-    assert code == 2 and "pip install 'solverbook[serve]'" in error
+    fails(2, "pip install 'solverbook[serve]'", "serve", "tic-tac-toe")

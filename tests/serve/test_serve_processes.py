@@ -22,6 +22,7 @@ pytest.importorskip("uvicorn")
 
 from solver.base.errors import ResourceError
 from solver.serve import running
+from tests.refusals import raises
 from tests.sessions import blocks, commands, matches
 from tests.ways import until
 
@@ -82,8 +83,7 @@ def test_a_signal_ends_it_as_every_command(workers, number, code):
         process.send_signal(number)
         assert process.wait(300) == code
         assert process.stderr.read().strip() == f"Error: {'interrupted' if code == 130 else 'terminated'}"
-    with pytest.raises(OSError):
-        asked(url)
+    raises(OSError, None, asked, url)
 
 
 @pytest.mark.slow
@@ -143,11 +143,9 @@ def test_a_port_that_is_taken_is_refused(workers):
     """Also where several sockets may share one."""
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(ResourceError, match="--port 0 takes one"):
         running.bound("127.0.0.1", taken.getsockname()[1], workers)
-    with pytest.raises(ResourceError, match="cannot be listened on"):
-        running.bound("no.such.host.invalid", 0, workers)
+    raises(ResourceError, "cannot be listened on", running.bound, "no.such.host.invalid", 0, workers)
     sockets = running.bound("127.0.0.1", 0, workers)
-    with pytest.raises(ResourceError):
-        running.bound("127.0.0.1", sockets[0].getsockname()[1], workers)
+    raises(ResourceError, None, running.bound, "127.0.0.1", sockets[0].getsockname()[1], workers)
     for one in sockets:
         one.close()
 

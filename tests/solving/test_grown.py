@@ -27,6 +27,7 @@ from tests import naive
 from tests.commands import run
 from tests.compiled.test_depth import evaluation
 from tests.interpreted import interpret
+from tests.refusals import raises
 from tests.ways import until
 
 pytestmark = pytest.mark.interpreted
@@ -156,8 +157,7 @@ def test_the_same_bytes_for_any_workers_in_steps_and_interrupted(book, tmp_path)
             raise KeyboardInterrupt
 
     grow(path, dataclasses.replace(whole, positions=20), workers=3)
-    with pytest.raises(KeyboardInterrupt):
-        grow(path, whole, workers=2, checkpoint=0, progress=stop)
+    raises(KeyboardInterrupt, None, grow, path, whole, workers=2, checkpoint=0, progress=stop)
     assert 20 < len(Book(path)) < 60
     grow(path, whole)
     assert path.read_bytes() == book.read_bytes()
@@ -230,8 +230,7 @@ def test_another_evaluation_begins_anew_only_if_told_to(book, tmp_path):
     shutil.copy(book, path)
     write(model, evaluation(load_game(GAME)))
     plan = Growing(positions=30, depth=1, evaluate=str(model))
-    with pytest.raises(ForeignBook, match=r"another evaluation \(evaluate, .*c4.eval, .*--restart"):
-        grow(path, plan)
+    raises(ForeignBook, r"another evaluation \(evaluate, .*c4.eval, .*--restart", grow, path, plan)
     header = grow(path, plan, restart=True)
     assert header.estimate.evaluation == "c4.eval" and header.stored < 50
     assert grow(path, dataclasses.replace(plan, positions=50)).stored >= 50
@@ -302,8 +301,7 @@ def test_grown_books_are_merged_and_valued_anew(tmp_path):
     merge(tmp_path / "a.lmdb", tmp_path / "b.lmdb", tmp_path / "m.lmdb")
     assert diff(tmp_path / "m.lmdb", tmp_path / "c.lmdb").equal
     grow(tmp_path / "d.lmdb", Growing(positions=1, depth=3))
-    with pytest.raises(BookError, match="other searches"):
-        merge(tmp_path / "a.lmdb", tmp_path / "d.lmdb", tmp_path / "m.lmdb")
+    raises(BookError, "other searches", merge, tmp_path / "a.lmdb", tmp_path / "d.lmdb", tmp_path / "m.lmdb")
 
 
 def test_variety_is_among_moves_that_lose_little():

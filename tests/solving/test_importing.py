@@ -10,6 +10,7 @@ from solver.rules.game import load_game
 from solver.solving import pipeline
 from solver.verifying import verification
 from tests.commands import ok, run
+from tests.refusals import fails
 from tests.ways import slow
 from tests.written import write_rules
 
@@ -110,8 +111,7 @@ def test_margins_that_follow_from_themselves_prove_nothing(tmp_path):
     game = write_rules(tmp_path / "round.py", **ROUND)
     (tmp_path / "round.jsonl").write_text("".join(f'{{"state":{state},"score":0}}\n' for state in range(3)))
     command = ("import", tmp_path / "round.jsonl", game, "-o", tmp_path / "round.lmdb")
-    code, _, err = run(*command)
-    assert code == 2 and "--no-verify" in err
+    fails(2, "--no-verify", *command)
     assert "stored   3" in ok(*command, "--no-verify")
 
 
@@ -122,10 +122,8 @@ def test_numbers_that_are_no_states_are_refused(solved, tmp_path, monkeypatch):
     assert code in (2, 5) and "9223372036854775807" in err and err.count("\n") == 1
     monkeypatch.setattr("solver.solving.ways.imported.STATE_BYTES", 1 << 40)
     monkeypatch.setattr("solver.solving.ways.imported.STEP", 100)
-    code, _, err = run("import", tmp_path / "odd.jsonl", GAME, "-o", tmp_path / "odd.lmdb")
-    assert code == 6 and "free some memory" in err
-    code, _, err = run("import", tmp_path / "none.jsonl", GAME, "-o", tmp_path / "odd.lmdb")
-    assert code == 2 and "cannot be read" in err
+    fails(6, "free some memory", "import", tmp_path / "odd.jsonl", GAME, "-o", tmp_path / "odd.lmdb")
+    fails(2, "cannot be read", "import", tmp_path / "none.jsonl", GAME, "-o", tmp_path / "odd.lmdb")
 
 
 def test_values_may_be_taken_unverified(solved, tmp_path):
@@ -135,5 +133,4 @@ def test_values_may_be_taken_unverified(solved, tmp_path):
     odd = [*lines[:win], changed(lines[win], distance=distance + 2), *lines[win + 1 :]]
     (tmp_path / "odd.jsonl").write_text("\n".join(odd))
     ok("import", tmp_path / "odd.jsonl", GAME, "-o", tmp_path / "odd.lmdb", "--no-verify")
-    code, _, err = run("verify", tmp_path / "odd.lmdb")
-    assert code == 5 and "another value than its children" in err
+    fails(5, "another value than its children", "verify", tmp_path / "odd.lmdb")

@@ -18,6 +18,7 @@ from solver.solving.job import Job
 from solver.solving.ways import opening, whole
 from solver.verifying import verification
 from tests import naive
+from tests.refusals import raises
 from tests.ways import compiled, plainly, slow
 
 
@@ -138,8 +139,7 @@ def test_an_interrupted_solve_goes_on_where_it_was(tmp_path, monkeypatch):
 
         return progress
 
-    with pytest.raises(Killed):
-        pipeline.solve(game, path, max_ply=4, progress=stop_after(10))
+    raises(Killed, None, pipeline.solve, game, path, max_ply=4, progress=stop_after(10))
     assert (path.exists(), (tmp_path / "book.lmdb.journal").exists()) == (False, True)
     pipeline.solve(game, path, max_ply=4, progress=stop_after(0))
     assert len(searched) == len(opening.plies(Rules(game), 4)[-1])  # none of the ten is searched again

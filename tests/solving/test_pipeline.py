@@ -22,6 +22,7 @@ from solver.solving.ways import plain, whole
 from solver.verifying.verification import verify
 from tests import naive
 from tests.games import MORE_GAMES, SMALL_GAMES
+from tests.refusals import raises
 from tests.ways import by_kernels, compiled, plainly, slow, slowly
 from tests.written import write_rules
 
@@ -74,8 +75,7 @@ def test_a_book_without_a_path_goes_when_it_is_closed(tmp_path, monkeypatch):
             assert again == sent == book and again.game == sent.game == book.game
         with Book(book.path) as unknown, pytest.raises(ForeignBook, match=r"or in Python Book\(path, game\)"):
             _ = unknown.game
-        with pytest.raises(ForeignBook, match="was made by rules"):
-            Book(book.path, load_game("coins"))
+        raises(ForeignBook, "was made by rules", Book, book.path, load_game("coins"))
     assert not book.path.parent.exists()
     assert (book.header.stored, book.header.method) == (8, "retrograde")  # what it says of itself stays
     book = pipeline.solve("coins")
@@ -105,12 +105,10 @@ def test_a_temporary_book_that_cannot_be_written_leaves_nothing(tmp_path, monkey
         raise ResourceError("the disk is full")
 
     monkeypatch.setattr(streaming, "write_book", full)
-    with pytest.raises(ResourceError, match="full"):
-        pipeline.solve("coins")
+    raises(ResourceError, "full", pipeline.solve, "coins")
     assert list(tmp_path.iterdir()) == []
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
-    with pytest.raises(ResourceError, match="no temporary file can be made .*: name a path for the book"):
-        pipeline.solve("coins")
+    raises(ResourceError, "no temporary file can be made .*: name a path for the book", pipeline.solve, "coins")
 
 
 def test_a_game_is_solved_without_a_book_where_none_is_wanted(tmp_path, monkeypatch):
@@ -224,8 +222,7 @@ def test_moves_inside_a_tier_turn_to_retrograde_analysis(tmp_path, monkeypatch):
     said = []
     with pipeline.solve(game, tmp_path / "ring.lmdb", say=said.append) as book:
         assert (book.header.method, book.root, said) == ("retrograde", naive.solve(game)[1], [])
-    with pytest.raises(MethodError, match="stays in its tier"):
-        pipeline.solve(game, method="minimax")
+    raises(MethodError, "stays in its tier", pipeline.solve, game, method="minimax")
 
 
 @pytest.mark.parametrize("arrays", [False, pytest.param(True, marks=compiled)])

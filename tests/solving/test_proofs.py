@@ -29,6 +29,7 @@ from tests import naive
 from tests.books import write_values
 from tests.commands import ok, run
 from tests.exports import needs_node
+from tests.refusals import raises
 from tests.ways import slow
 
 SMALL_TABLE = 1 << 16
@@ -169,8 +170,7 @@ def test_a_proof_that_takes_too_long_keeps_its_work(tmp_path, short_turns):
         proved("clobber:3,4", book, table=2 * SMALL_TABLE)
     data = kept.read_bytes()
     kept.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
-    with pytest.raises(DamagedBook, match="is damaged: --restart begins anew"):
-        proved("clobber:3,4", book)
+    raises(DamagedBook, "is damaged: --restart begins anew", proved, "clobber:3,4", book)
     assert proved("clobber:3,4", book, restart=True).root.score in (-1, 1)
     assert [path.name for path in tmp_path.iterdir()] == ["proof.lmdb"]
 
@@ -190,8 +190,7 @@ def test_a_proof_that_takes_too_long_keeps_its_work(tmp_path, short_turns):
     ],
 )
 def test_games_that_cannot_be_proved_are_refused(tmp_path, text, said):
-    with pytest.raises(MethodError, match=said):
-        proved(text, tmp_path / "proof.lmdb")
+    raises(MethodError, said, proved, text, tmp_path / "proof.lmdb")
     assert not (tmp_path / "proof.lmdb").exists()
 
 
@@ -252,8 +251,7 @@ def test_a_book_may_begin_anywhere(tmp_path, text, moves, method):
         values = dict(book.items())
     facts = {name: fact for name, fact in header._asdict().items() if name not in OF_VALUES} | {"start": None}
     write_values(tmp_path / "forged.lmdb", values, facts=facts)
-    with pytest.raises(DamagedBook):
-        verification.verify(tmp_path / "forged.lmdb")
+    raises(DamagedBook, None, verification.verify, tmp_path / "forged.lmdb")
 
 
 @needs_node

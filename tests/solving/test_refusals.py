@@ -21,6 +21,7 @@ from solver.solving import pipeline
 from solver.solving.ways import plain
 from tests.commands import run
 from tests.processes import BY_KERNELS
+from tests.refusals import raises
 from tests.ways import by_kernels, compiled, plainly
 from tests.written import write_rules
 
@@ -51,8 +52,7 @@ REFUSED = [
 @pytest.mark.parametrize(("game", "given", "message"), REFUSED, ids=range(len(REFUSED)))
 def test_options_that_do_not_fit_are_refused(tmp_path, monkeypatch, game, given, message):
     plainly(monkeypatch)
-    with pytest.raises(MethodError, match=message):
-        pipeline.solve(load_game(game), **{"path": tmp_path / "book.lmdb", **given})
+    raises(MethodError, message, pipeline.solve, load_game(game), **{"path": tmp_path / "book.lmdb", **given})
     assert list(tmp_path.iterdir()) == []
 
 
@@ -111,8 +111,7 @@ def test_free_memory_is_what_the_control_groups_leave(tmp_path, group, files, fr
 
 def test_bad_rules_of_a_user_are_refused_before_solving(tmp_path):
     bad = write_rules(tmp_path / "bad.py", result="(state + action) % 10 - 1", tier="9 - state")
-    with pytest.raises(GameError, match="state"):
-        pipeline.solve(load_game(bad), tmp_path / "bad.lmdb")
+    raises(GameError, "state", pipeline.solve, load_game(bad), tmp_path / "bad.lmdb")
     assert [path.name for path in tmp_path.iterdir() if path.suffix == ".lmdb"] == []
 
 
@@ -125,8 +124,7 @@ def test_a_target_that_cannot_be_written_is_refused_before_solving(tmp_path):
 
 def test_boards_too_large_are_refused_at_once():
     for text in ("connect-four:20,20", "connect-four:0,4", "tic-tac-toe:1000,1000", "nim:" + ",".join(["9999"] * 7)):
-        with pytest.raises(GameError):
-            load_game(text)
+        raises(GameError, None, load_game, text)
 
 
 @pytest.mark.parametrize("kernels", [False, pytest.param(True, marks=compiled)])
@@ -135,8 +133,7 @@ def test_rules_that_fail_where_no_random_game_went_are_named_with_the_state(tmp_
         by_kernels(monkeypatch)
     monkeypatch.setattr("solver.solving.job.random_games", lambda game, progress: [])
     failing = write_rules(tmp_path / "failing.py", result="state + action + 0 // (7 - state)", tier="state")
-    with pytest.raises(GameError, match=r"state 7.*fails: ZeroDivisionError"):
-        pipeline.solve(load_game(failing), tmp_path / "book.lmdb")
+    raises(GameError, r"state 7.*fails: ZeroDivisionError", pipeline.solve, load_game(failing), tmp_path / "book.lmdb")
     assert [path.name for path in tmp_path.glob("book*")] == []
 
 
@@ -320,8 +317,7 @@ def test_libraries_that_do_not_fit_in_memory_are_not_called_broken(tight, tmp_pa
 @pytest.mark.skipif(importlib.util.find_spec("sklearn") is None, reason="needs scikit-learn")
 def test_scikit_learn_is_not_loaded_where_it_does_not_fit(tight, monkeypatch):
     monkeypatch.setattr(extras, "kernel_defect", lambda: None)
-    with pytest.raises(ResourceError, match="scikit-learn and SciPy need .* bytes of addresses: raise the limit"):
-        extras.require_learning()
+    raises(ResourceError, "scikit-learn and SciPy need .* bytes of addresses: raise the limit", extras.require_learning)
 
 
 def test_without_a_place_for_its_cache_numba_compiles_all_the_same(monkeypatch):
@@ -373,6 +369,5 @@ def test_rules_that_change_what_they_name_are_refused(tmp_path, monkeypatch, res
         with pipeline.solve(game, path, **options) as book:
             assert book.root.score
         return
-    with pytest.raises(GameError, match=f": {changed} changed while the rules ran"):
-        pipeline.solve(game, path, **options)
+    raises(GameError, f": {changed} changed while the rules ran", pipeline.solve, game, path, **options)
     assert [file.name for file in tmp_path.glob("*.lmdb*")] == []

@@ -12,7 +12,8 @@ from solver.report import trees
 from solver.search import alphabeta
 from solver.search.comparison import trace
 from solver.solving import pipeline
-from tests.commands import ok, run
+from tests.commands import ok
+from tests.refusals import fails, raises
 from tests.search.test_search import TEXTBOOK, random_tree
 
 
@@ -152,8 +153,7 @@ def test_chance_is_written_as_it_is_read(tmp_path):
     ],
 )
 def test_what_is_no_tree_is_refused(nodes, said):
-    with pytest.raises(ValueError, match=said):
-        Tree.from_lists(nodes)
+    raises(ValueError, said, Tree.from_lists, nodes)
 
 
 def test_fractions_are_traced_and_refused_elsewhere(tmp_path):
@@ -162,8 +162,7 @@ def test_fractions_are_traced_and_refused_elsewhere(tmp_path):
     assert "<=1/3" in ok("solve", f"tree:{path}", "--trace")
     assert json.loads(ok("solve", f"tree:{path}", "--pruned", "--json"))["value"] == 2.5
     for command in (("solve", f"tree:{path}"), ("query", f"tree:{path}", "start")):
-        code, _, error = run(*command)
-        assert code == 2 and "multiply all by 6" in error
+        fails(2, "multiply all by 6", *command)
     assert [written(Fraction(*pair)) for pair in ((-1, 8), (1, 50), (-3, 1), (2, 3))] == ["-0.125", "0.02", "-3", "2/3"]
 
 
@@ -195,11 +194,9 @@ def test_a_drawing_has_every_node_and_one_too_wide_says_so():
 def test_a_tree_is_drawn_to_a_file(tmp_path):
     path = tmp_path / "exercise.json"
     path.write_text(json.dumps([*TEXTBOOK, {"chance": [[0.5, 1], [0.5, 2]]}]))
-    code, _, error = run("solve", f"tree:{path}", "--plot", tmp_path / "tree.svg")
-    assert code == 2 and "--trace" in error
+    fails(2, "--trace", "solve", f"tree:{path}", "--plot", tmp_path / "tree.svg")
     pytest.importorskip("matplotlib")
     ok("solve", f"tree:{path}", "--trace", "--plot", tmp_path / "tree.svg")
     assert (tmp_path / "tree.svg").read_bytes()[:5] == b"<?xml"
     path.write_text(json.dumps(list(range(1000))))
-    code, _, error = run("solve", f"tree:{path}", "--trace", "--plot", tmp_path / "tree.svg")
-    assert code == 2 and "1,001 nodes, too many for a picture" in error
+    fails(2, "1,001 nodes, too many for a picture", "solve", f"tree:{path}", "--trace", "--plot", tmp_path / "tree.svg")

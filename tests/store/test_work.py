@@ -39,6 +39,7 @@ from solver.sweep.checkpoint import (  # noqa: E402
     ResolverState,
 )
 from solver.sweep.scale import Scale, Tally  # noqa: E402
+from tests.refusals import raises  # noqa: E402
 from tests.solutions import swept  # noqa: E402
 
 pytestmark = pytest.mark.interpreted
@@ -125,14 +126,12 @@ def test_a_solve_stopped_anywhere_goes_on_to_the_same_book(tmp_path, small_piece
 
 
 def test_a_short_solve_leaves_no_folder_when_it_is_stopped(tmp_path):
-    with pytest.raises(Stopped):
-        pipeline.solve(load_game(GAME), tmp_path / "book.lmdb", progress=Stop(5))
+    raises(Stopped, None, pipeline.solve, load_game(GAME), tmp_path / "book.lmdb", progress=Stop(5))
     assert list(tmp_path.iterdir()) == []
 
 
 def interrupted(tmp_path):
-    with pytest.raises(Stopped):
-        pipeline.solve(load_game(GAME), tmp_path / "book.lmdb", checkpoint=0, progress=Stop(8))
+    raises(Stopped, None, pipeline.solve, load_game(GAME), tmp_path / "book.lmdb", checkpoint=0, progress=Stop(8))
     return tmp_path / "book.lmdb.work"
 
 
@@ -195,8 +194,7 @@ def test_damage_is_refused_with_the_remedy(tmp_path, name, change, message):
     (folder / name).unlink()
     if change:
         (folder / name).write_bytes(change(data))
-    with pytest.raises(ResourceError, match=f"{message}: --restart"):
-        pipeline.solve(load_game(GAME), tmp_path / "book.lmdb")
+    raises(ResourceError, f"{message}: --restart", pipeline.solve, load_game(GAME), tmp_path / "book.lmdb")
 
 
 WHOLE = Checkpoint(
@@ -233,8 +231,7 @@ def test_a_checkpoint_of_another_version_is_refused(tmp_path, state):
             if restart:
                 assert work.resumed is None
             else:
-                with pytest.raises(ResourceError, match="is of another version: --restart"):
-                    exhaustive.solve(load_game("nim:1,2"), work)
+                raises(ResourceError, "is of another version: --restart", exhaustive.solve, load_game("nim:1,2"), work)
 
 
 def test_one_solver_at_a_time(tmp_path):
@@ -287,8 +284,7 @@ def test_a_disk_too_small_for_the_values_is_refused_unless_anyway(tmp_path, monk
 
 
 def test_a_tier_with_cycles_that_memory_cannot_hold_is_refused():
-    with pytest.raises(ResourceError, match="states.*GiB of memory.*--memory"):
-        swept(load_game("quixo:3"), memory=1 << 13)
+    raises(ResourceError, "states.*GiB of memory.*--memory", swept, load_game("quixo:3"), memory=1 << 13)
 
 
 MEASURED = """

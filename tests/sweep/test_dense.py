@@ -21,6 +21,7 @@ from solver.store.work import Work  # noqa: E402
 from solver.sweep import arrays, exhaustive, resources  # noqa: E402
 from solver.sweep.checkpoint import ArrayState, Checkpoint  # noqa: E402
 from tests import naive  # noqa: E402
+from tests.refusals import raises  # noqa: E402
 from tests.solutions import Stopped, assert_is_the_truth, stops_until_solved, swept, values  # noqa: E402
 from tests.ways import slow, slow_rows  # noqa: E402
 
@@ -179,16 +180,13 @@ def test_a_disk_too_small_for_the_book_is_refused_before_values_are_sought(tmp_p
     monkeypatch.setattr(arrays.ByState, "backward", never)
     with pytest.raises(ResourceError, match="the values of 4,095 states and their book need about 6,142 bytes more"):
         pipeline.solve("dots-and-boxes:2,2", tmp_path / "book.lmdb", symmetry=False)
-    with pytest.raises(Sorted):
-        pipeline.solve("dots-and-boxes:2,2", tmp_path / "book.lmdb", symmetry=False, anyway=True)
+    raises(Sorted, None, pipeline.solve, "dots-and-boxes:2,2", tmp_path / "book.lmdb", symmetry=False, anyway=True)
 
 
 @pytest.mark.interpreted
 def test_a_state_beyond_size_is_refused(sparse):
-    with pytest.raises(GameError, match="not below size"):
-        swept(sparse(size="20"))
-    with pytest.raises(GameError, match="starts at 0, and size"):
-        swept(sparse(size="0"))
+    raises(GameError, "not below size", swept, sparse(size="20"))
+    raises(GameError, "starts at 0, and size", swept, sparse(size="0"))
 
 
 @pytest.mark.parametrize("text", [DENSE[0], *slow(DENSE[1])])

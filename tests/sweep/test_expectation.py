@@ -18,6 +18,7 @@ from solver.sweep import exhaustive
 from tests import chance as judge
 from tests.games import CHANCE_GAMES
 from tests.oracles import CHANCE_ORACLES
+from tests.refusals import raises
 from tests.solutions import columns, stops_until_solved, swept
 from tests.ways import compiled, quickly, slow, slowly, what_is_marked_by_kernels
 
@@ -196,16 +197,14 @@ def test_the_sweep_finds_the_same_margins():
     ids=["none", "negative", "large"],
 )
 def test_weights_beyond_bounds_are_named_with_the_remedy(weight, said):
-    with pytest.raises(GameError, match=said):
-        value_iteration.solve(Endless(weight))
+    raises(GameError, said, value_iteration.solve, Endless(weight))
 
 
 @compiled
 @pytest.mark.interpreted
 @pytest.mark.parametrize("weight", [1 << 14, 0, -1])
 def test_the_sweep_names_them_too(weight):
-    with pytest.raises(GameError, match="weights below 1, or .* 16,384 together: write several throws"):
-        swept(Endless(weight))
+    raises(GameError, "weights below 1, or .* 16,384 together: write several throws", swept, Endless(weight))
 
 
 class Seldom(NamedTuple):

@@ -21,6 +21,7 @@ from solver.verifying import verification
 from solver.verifying.verification import verify
 from tests.books import expectations, looked_up, rewritten, sample_values, write_expectations
 from tests.commands import run
+from tests.refusals import raises
 from tests.ways import compiled, what_is_marked_by_kernels
 
 __all__ = ["what_is_marked_by_kernels"]  # a fixture
@@ -104,8 +105,7 @@ def test_altered_values_are_found(tmp_path, monkeypatch, pig, plain_limit):
         numbers[place] += steps if numbers[place] < MIDDLE else -steps
         path = tmp_path / "altered.lmdb"
         write_book(path, header._replace(book_id=b"", digest=""), [(states, numbers)])
-        with pytest.raises(DamagedBook, match=message):
-            verify(path)
+        raises(DamagedBook, message, verify, path)
 
 
 def test_headers_that_contradict_themselves_are_refused(tmp_path, pig):
@@ -132,8 +132,7 @@ def test_headers_that_contradict_themselves_are_refused(tmp_path, pig):
         {"palette": [Value(1, 1)]},
     ):
         path = rewritten(pig, tmp_path / "altered.lmdb", altered(**changes))
-        with pytest.raises(DamagedBook):
-            Book(path)
+        raises(DamagedBook, None, Book, path)
         path.unlink()
 
 
@@ -153,8 +152,7 @@ def test_a_player_knows_what_chance_may_do(pig):
             assert one.value.score == (one.child_value.score if mover else -one.child_value.score)
         assert player.examine(thrown)[1] == []
         for ask in (player.best, player.choose):
-            with pytest.raises(PositionError, match="chance decides"):
-                ask(thrown)
+            raises(PositionError, "chance decides", ask, thrown)
 
 
 def test_a_line_takes_what_was_expected(pig):
@@ -176,8 +174,7 @@ def test_a_line_takes_what_was_expected(pig):
 
 def test_nothing_is_searched_live():
     player = Player("pig:10")
-    with pytest.raises(MissingState, match="not searched live"):
-        player.choose(player.game.initial())
+    raises(MissingState, "not searched live", player.choose, player.game.initial())
 
 
 def test_commands_know_expectations(tmp_path, pig):

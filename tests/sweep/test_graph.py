@@ -19,6 +19,7 @@ from solver.rules.reading import parse_position
 from solver.solving import pipeline
 from tests import DATA
 from tests.commands import run
+from tests.refusals import raises
 from tests.ways import slow_rows
 
 NIM = "state,action,next,reward\n3,take 1,2,\n3,take 2,1,\n2,take 1,1,\n2,take 2,0,1\n1,take 1,0,1\n"
@@ -178,10 +179,8 @@ def test_what_a_book_keeps_is_read_critically(tmp_path):
     for place in range(len(data)):
         changed = bytearray(data)
         changed[place] ^= 1 << place % 8
-        with pytest.raises(GameError, match="its game is malformed"):
-            game_kept("graph:moves.csv", bytes(changed))
-    with pytest.raises(GameError):
-        game_kept("coins:7", data)
+        raises(GameError, "its game is malformed", game_kept, "graph:moves.csv", bytes(changed))
+    raises(GameError, None, game_kept, "coins:7", data)
 
 
 def test_a_damaged_game_is_no_game(tmp_path, monkeypatch):
@@ -194,14 +193,12 @@ def test_a_damaged_game_is_no_game(tmp_path, monkeypatch):
 
 
 def test_a_table_beside_books_is_no_book(tmp_path):
-    with pytest.raises(BookError):
-        solver.Book(tmp_path / "moves.csv")
+    raises(BookError, None, solver.Book, tmp_path / "moves.csv")
 
 
 def test_openspiel_is_asked_for_where_it_lacks(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyspiel", None)
-    with pytest.raises(GameError, match=r"pip install 'solverbook\[openspiel\]'"):
-        load_game("openspiel:tic_tac_toe")
+    raises(GameError, r"pip install 'solverbook\[openspiel\]'", load_game, "openspiel:tic_tac_toe")
 
 
 @pytest.mark.parametrize(
@@ -216,8 +213,7 @@ def test_openspiel_is_asked_for_where_it_lacks(monkeypatch):
 )
 def test_what_openspiel_has_otherwise_is_refused(text, message):
     pytest.importorskip("pyspiel")
-    with pytest.raises(GameError, match=message):
-        load_game(f"openspiel:{text}")
+    raises(GameError, message, load_game, f"openspiel:{text}")
 
 
 def test_a_text_that_leaves_history_out_is_refused():
@@ -227,8 +223,7 @@ def test_a_text_that_leaves_history_out_is_refused():
 
     # three throws of a coin, of which the text tells the last
     exploration = Exploration("forgetful", Walk(3, 2, lambda past: f"{len(past)} {past[-1:]}"))
-    with pytest.raises(GameError, match="positions of one text that differ in how they end"):
-        exploration.compare(exploration.run())
+    raises(GameError, "positions of one text that differ in how they end", exploration.compare, exploration.run())
 
 
 class Walk:
@@ -382,8 +377,7 @@ RULES = """(role a) (role b) (init (at 0)) (legal a go) (legal b noop) (<= (next
 )
 def test_a_bad_description_is_refused(tmp_path, text, message):
     (tmp_path / "odd.kif").write_bytes(text.encode("utf-8", "surrogatepass"))
-    with pytest.raises(GameError, match=f"odd.kif: .*{message}"):
-        load_game(str(tmp_path / "odd.kif"))
+    raises(GameError, f"odd.kif: .*{message}", load_game, str(tmp_path / "odd.kif"))
 
 
 STRANGE = ("\x1b]0;title\x07", "a\u202eb", "\x00", "\x9b2J", "\u2066", "\ud800", "a\rb", "a\u2028b")

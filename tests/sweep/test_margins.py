@@ -13,6 +13,7 @@ from solver.verifying.plainly import FAULTS, UNGROUNDED
 from tests import naive
 from tests.books import write_values
 from tests.interpreted import interpret
+from tests.refusals import raises
 from tests.verifying.test_forgers import facts_of
 from tests.ways import by_kernels, compiled, plainly, slow
 
@@ -126,8 +127,7 @@ def test_margins_that_rest_on_each_other_are_refused(maze, tmp_path, side):
             assert verification.verify(path, game).verdict == "proved"
             continue
         found += 1
-        with pytest.raises(DamagedBook, match=FAULTS[UNGROUNDED]):
-            verification.verify(path, game)
+        raises(DamagedBook, FAULTS[UNGROUNDED], verification.verify, path, game)
     assert found > 2
 
 
@@ -142,8 +142,7 @@ def test_compiled_grounds_are_those_of_plain_python(maze, tmp_path, monkeypatch)
     false = naive.solve(maze(12, 3, 3, 3))
     values = {state: value for state, value in false.items() if not game.is_terminal(state)}
     write_values(tmp_path / "false.lmdb", values, facts=facts_of(game, values, method="retrograde"))
-    with pytest.raises(DamagedBook, match=FAULTS[UNGROUNDED]):
-        verification.verify(tmp_path / "false.lmdb", game)
+    raises(DamagedBook, FAULTS[UNGROUNDED], verification.verify, tmp_path / "false.lmdb", game)
 
 
 def test_moves_that_score_and_stay_are_refused(tmp_path):
@@ -159,8 +158,7 @@ def test_endless_is_a_margin():
 
         actions = result = is_terminal = utility = None
 
-    with pytest.raises(GameError, match="set score_game = True"):
-        Rules(Stones())
+    raises(GameError, "set score_game = True", Rules, Stones())
 
 
 def test_awari_has_the_positions_of_the_published_databases():
@@ -211,8 +209,7 @@ def test_best_moves_get_somewhere(maze, tmp_path, game):
         return
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("solver.play.practical.Leading", lambda *given: None)
-        with pytest.raises(DamagedBook, match="played by the .* player"):
-            verification.verify(tmp_path / "book.lmdb", game, play=True)
+        raises(DamagedBook, "played by the .* player", verification.verify, tmp_path / "book.lmdb", game, play=True)
 
 
 LIMITS = """
@@ -256,8 +253,7 @@ def test_margins_beyond_the_limits_are_refused_by_every_way(steps, tmp_path, eit
     given = [1, 0]
     given[rule] = margin
     message = r"state (77|5|6):? {} .*2\*\*60 or more: {} must be smaller".format(*RULES[rule])
-    with pytest.raises(GameError, match=message):
-        pipeline.solve(steps(*given), tmp_path / "book.lmdb")
+    raises(GameError, message, pipeline.solve, steps(*given), tmp_path / "book.lmdb")
     assert not list(tmp_path.iterdir())
     given[rule] = margin // abs(margin) * (MOST - 1)  # the end counts, too
     with pipeline.solve(steps(*given)) as book:
@@ -277,8 +273,7 @@ def test_endless_play_is_worth_no_more_than_merits_hold(maze, either_way, stake)
     """It was cut to 16 bits, of which 2**62 leaves 0."""
     game = maze(12, 3, 1, stake)
     if abs(stake) >= MARGIN.most:
-        with pytest.raises(GameError, match=r"2\*\*60 or more for endless play: endless must be smaller"):
-            pipeline.solve(game)
+        raises(GameError, r"2\*\*60 or more for endless play: endless must be smaller", pipeline.solve, game)
     else:
         with pipeline.solve(game) as book:
             truth = naive.solve(game)

@@ -21,6 +21,7 @@ from tests import naive
 from tests.books import write_values
 from tests.commands import ok, run
 from tests.oracles import NIMBERS
+from tests.refusals import fails, raises
 from tests.ways import slow
 
 
@@ -82,8 +83,7 @@ class Sides(Kayles):
 
 def test_what_has_no_nimbers_says_so_and_what_takes_too_long_is_not_known():
     for game, said in ((Draws(3), "not lost"), (Sides(3), "to_move"), (load_game("coins"), "set impartial")):
-        with pytest.raises(GameError, match=said):
-            nimber(Rules(game), game.initial(), {})
+        raises(GameError, said, nimber, Rules(game), game.initial(), {})
     assert nimber(Rules(Kayles(20)), Kayles(20).initial(), {}, nodes=10) is None
 
 
@@ -147,8 +147,7 @@ def test_a_wrong_nimber_is_found(few, lie, tmp_path, monkeypatch):
         facts |= {"root": Value(-1), "counts": {"win": 0, "draw": 0, "loss": header.states}}
     write_values(tmp_path / "wrong.lmdb", values, facts=facts)
     monkeypatch.setattr(verification, "PLAIN_LIMIT", few)
-    with pytest.raises(DamagedBook, match="another value than its children"):
-        verify(tmp_path / "wrong.lmdb")
+    raises(DamagedBook, "another value than its children", verify, tmp_path / "wrong.lmdb")
 
 
 def test_a_book_of_nimbers_is_asked_told_and_played_as_one_of_wins_and_losses(tmp_path):
@@ -172,10 +171,8 @@ def test_a_book_of_nimbers_is_asked_told_and_played_as_one_of_wins_and_losses(tm
     assert {row["state"]: row["best"] for row in rows} == told and {row["score"] for row in rows} == {*"1234567", "-1"}
     code, _, said = run("export", path, "-o", tmp_path / "no.parquet", "--format", "training")
     assert code == 2 and ("holds nimbers" in said or "pyarrow" in said)
-    code, _, said = run("trim", path, "-o", tmp_path / "no.lmdb", "--drop-plies", "2")
-    assert code == 2 and "holds nimbers" in said
+    fails(2, "holds nimbers", "trim", path, "-o", tmp_path / "no.lmdb", "--drop-plies", "2")
 
 
 def test_nimbers_are_of_impartial_games():
-    with pytest.raises(GameError, match="set impartial"):
-        solve("tic-tac-toe", method="nimbers")
+    raises(GameError, "set impartial", solve, "tic-tac-toe", method="nimbers")

@@ -24,6 +24,7 @@ from solver.solving.ways import plain
 from solver.verifying import verification
 from tests import naive, oracles
 from tests.books import write_values
+from tests.refusals import raises
 from tests.solutions import stops_until_solved
 from tests.ways import slow, slow_rows
 
@@ -308,8 +309,7 @@ def test_a_forged_distance_to_a_conversion_is_refused(tmp_path, monkeypatch, by_
         score, plies = true[state]
         write_values(tmp_path / "forged.lmdb", {**true, state: Value(score, plies + further)}, facts=facts)
         if further:
-            with pytest.raises(DamagedBook, match="conversion|value"):
-                verification.verify(tmp_path / "forged.lmdb", game)
+            raises(DamagedBook, "conversion|value", verification.verify, tmp_path / "forged.lmdb", game)
             (tmp_path / "forged.lmdb").unlink()
     assert verification.verify(tmp_path / "forged.lmdb", game).verdict == "proved"
 
@@ -343,8 +343,7 @@ def test_where_no_distances_to_a_conversion_can_be_found(tmp_path, by_kernels, r
         ("dao", {"cluster": "local"}),
         ("kalah:2,2", {}),
     ]:
-        with pytest.raises(MethodError, match="conversion"):
-            pipeline.solve(game, tmp_path / "book.lmdb", conversion=True, **options)
+        raises(MethodError, "conversion", pipeline.solve, game, tmp_path / "book.lmdb", conversion=True, **options)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -423,8 +422,7 @@ def test_bad_symmetries_and_tables_are_refused(symmetries, tables, message):
 
 def test_parents_that_lack_a_move_are_found(ring):
     assert check_game(ring())
-    with pytest.raises(GameError, match="parents yields it 0 times"):
-        check_game(ring(bug=" or target == 0"))
+    raises(GameError, "parents yields it 0 times", check_game, ring(bug=" or target == 0"))
 
 
 @pytest.mark.interpreted
@@ -432,8 +430,7 @@ def test_a_solve_finds_parents_that_lack_a_move(tmp_path, monkeypatch, by_kernel
     """Even where random games did not: each solve looks at some states of every tier."""
     game = ring(bug=" or target == 0")
     monkeypatch.setattr(numbered, "CHECKED", 1000)
-    with pytest.raises(GameError, match="parents yields it"):
-        pipeline.solve(game, tmp_path / "book.lmdb")
+    raises(GameError, "parents yields it", pipeline.solve, game, tmp_path / "book.lmdb")
 
 
 @pytest.mark.interpreted
@@ -457,13 +454,11 @@ def test_other_methods_mean_what_they_mean_elsewhere(tmp_path, monkeypatch, by_k
     monkeypatch.setattr(numbered.ByNumber, "backward", None)
     with pipeline.solve(game, tmp_path / "one.lmdb", method="retrograde") as book:
         assert book.header.tiers is None
-    with pytest.raises(MethodError, match="stays in its tier"):
-        pipeline.solve(game, method="minimax")
+    raises(MethodError, "stays in its tier", pipeline.solve, game, method="minimax")
 
 
 def test_too_many_positions_for_the_memory_are_refused_at_once(by_kernels):
-    with pytest.raises(ResourceError, match="--wdl"):
-        pipeline.solve("nine-mens-morris", memory=1 << 30)
+    raises(ResourceError, "--wdl", pipeline.solve, "nine-mens-morris", memory=1 << 30)
 
 
 def test_memory_that_is_needed_is_less_without_distances():

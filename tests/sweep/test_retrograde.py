@@ -13,6 +13,7 @@ from solver.solving import pipeline
 from solver.solving.ways import plain
 from solver.verifying import verification
 from tests.oracles import ORACLES
+from tests.refusals import raises
 from tests.solutions import assert_is_the_truth, columns, swept, values
 from tests.ways import quickly, slow, slow_rows
 
@@ -264,5 +265,4 @@ def test_starts_are_listed_in_parts(monkeypatch):
 
 @pytest.mark.interpreted
 def test_what_it_cannot_do_is_refused():
-    with pytest.raises(ResourceError, match="--memory"):
-        swept(load_game("mu-torere"), memory=1000)
+    raises(ResourceError, "--memory", swept, load_game("mu-torere"), memory=1000)

@@ -21,6 +21,7 @@ from solver.verifying import verification
 from tests import naive
 from tests.books import write_values
 from tests.commands import ok
+from tests.refusals import raises
 from tests.solutions import assert_is_the_truth
 from tests.verifying.test_forgers import facts_of
 from tests.ways import compiled, slow
@@ -244,8 +245,7 @@ def test_books_are_verified_and_wrong_margins_found(tmp_path, monkeypatch, way):
         values = dict(book.items())
         state = next(state for state, value in values.items() if value.score == 1)
     write_values(path, values | {state: Value(2)}, facts=facts_of(game, values, symmetry=True, method="minimax"))
-    with pytest.raises(DamagedBook, match="another value than its children give it"):
-        verification.verify(path)
+    raises(DamagedBook, "another value than its children give it", verification.verify, path)
 
 
 class Large(Steps):
@@ -268,8 +268,7 @@ class Late(Steps):
 def test_compiled_rewards_are_held_against_plain_ones(game, message):
     from solver.compiled import agreement
 
-    with pytest.raises(UncompiledRules, match=message):
-        agreement.compare(game, [1, 3])
+    raises(UncompiledRules, message, agreement.compare, game, [1, 3])
 
 
 @pytest.mark.parametrize(
@@ -285,8 +284,7 @@ def test_compiled_rewards_are_held_against_plain_ones(game, message):
 )
 def test_bad_rules_are_named(change, message):
     check_game(Again())
-    with pytest.raises(GameError, match=message):
-        check_game(type("Bad", (Again,), change)())
+    raises(GameError, message, check_game, type("Bad", (Again,), change)())
 
 
 def test_positions_know_who_moves_and_the_margin_so_far():

@@ -10,6 +10,7 @@ from solver.rules.game import load_game
 from tests import naive
 from tests.games import MORE_GAMES, STORES
 from tests.oracles import ORACLES
+from tests.refusals import raises
 from tests.solutions import assert_is_the_truth, columns, swept, values
 from tests.ways import quickly, slow
 
@@ -210,5 +211,4 @@ BAD = [
 def test_bad_rules_are_refused_with_the_state(tmp_path, method, change, error, message):
     path = tmp_path / f"bad_{abs(hash(message))}.py"
     path.write_text(BAD_RULES.format(**{**GOOD, **change}))
-    with pytest.raises(error, match=message):
-        swept(load_game(f"{path}::Bad"), method=method)
+    raises(error, message, swept, load_game(f"{path}::Bad"), method=method)

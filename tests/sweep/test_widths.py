@@ -12,6 +12,7 @@ from solver.rules.game import load_game
 from solver.search import retrograde
 from solver.search.alphabeta import minimax
 from solver.solving import pipeline
+from tests.refusals import raises
 from tests.solutions import swept, values
 from tests.ways import slow
 
@@ -146,20 +147,17 @@ def test_a_book_holds_the_largest_states(tmp_path):
 )
 @pytest.mark.interpreted
 def test_numbers_without_room_are_refused(game, message):
-    with pytest.raises(GameError, match=message):
-        swept(game)
+    raises(GameError, message, swept, game)
 
 
 @pytest.mark.interpreted
 def test_tiers_far_apart_in_all_are_refused(monkeypatch):
     monkeypatch.setattr(forward, "MAX_TIER_SPAN", 100)
-    with pytest.raises(GameError, match="in the tiers 5 and 105: number the tiers more densely"):
-        swept(Ladder(first_tier=5, rise=10))
+    raises(GameError, "in the tiers 5 and 105: number the tiers more densely", swept, Ladder(first_tier=5, rise=10))
 
 
 def test_plain_python_names_margins_that_are_too_large():
-    with pytest.raises(GameError, match="a margin of 2\\*\\*60 or more"):
-        minimax(Margins(worth=1 << 61))
+    raises(GameError, "a margin of 2\\*\\*60 or more", minimax, Margins(worth=1 << 61))
 
 
 CROWD = 1 << 14  # children that 16 bits do not count
@@ -176,8 +174,7 @@ def test_a_state_may_have_any_number_of_children_in_its_tier(size):
 def test_a_tier_beyond_its_directory_is_refused(monkeypatch):
     monkeypatch.setattr(forward, "MAX_TIER_STATES", 29)
     for game in (Cyclic(size=32), load_game("tic-tac-toe")):
-        with pytest.raises(ResourceError, match="more than 29 unfinished states"):
-            swept(game)
+        raises(ResourceError, "more than 29 unfinished states", swept, game)
     assert directory.cells_of(np.arange(5))[2].dtype.type(directory.MAX_TIER_STATES) == (1 << 32) - 1
 
 
@@ -185,5 +182,4 @@ def test_a_tier_beyond_its_directory_is_refused(monkeypatch):
 def test_wins_longer_than_merits_can_say_are_refused(monkeypatch):
     """As in a game with cycles, whose merits have 16 bits, and very many tiers without."""
     monkeypatch.setattr(backward, "first_scale", lambda *of: scale.Scale(7, "i1", 0))
-    with pytest.raises(GameError, match="wins of more than 5 plies"):
-        swept(Ladder(steps=20))
+    raises(GameError, "wins of more than 5 plies", swept, Ladder(steps=20))
