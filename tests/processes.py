@@ -116,10 +116,13 @@ Work.checkpoint = then
 """
 
 
-def acting(game, book, act, **pipes):
-    """A solve by kernels that acts at its first checkpoint."""
+AS_WRITTEN = "import pytest; from tests.interpreted import interpret; interpret(pytest.MonkeyPatch())\n"
+
+
+def acting(game, book, act, *, compiles=True, **pipes):
+    """A solve by kernels, compiled or as they are written, that acts at its first checkpoint."""
     python, option, code, *words = command(game, book, "--checkpoint", 0)
-    code = AT_A_CHECKPOINT.format(act) + code
+    code = ("" if compiles else AS_WRITTEN) + AT_A_CHECKPOINT.format(act) + code
     return subprocess.Popen([python, option, code, *words], cwd=ROOT, stdout=subprocess.PIPE, text=True, **pipes)
 
 

@@ -27,9 +27,10 @@ def truth(tmp_path_factory):
     return digest(book)
 
 
+@pytest.mark.interpreted
 def test_a_second_writer_is_refused_and_a_kill_loses_nothing(tmp_path, truth):
     book = tmp_path / "book.lmdb"
-    with acting(GAME, book, "sys.stdin.read()", stdin=subprocess.PIPE) as process:
+    with acting(GAME, book, "sys.stdin.read()", compiles=False, stdin=subprocess.PIPE) as process:
         assert process.stdout.readline() == "kept\n"
         code, error = resumed(GAME, book)
         process.kill()
@@ -41,11 +42,12 @@ def test_a_second_writer_is_refused_and_a_kill_loses_nothing(tmp_path, truth):
     assert only(tmp_path, "book.lmdb")
 
 
+@pytest.mark.interpreted
 def test_what_asks_a_solve_to_end_leaves_its_checkpoint(tmp_path, truth):
     """SIGTERM, and on Windows Ctrl-Break, which a process without a console can only send to itself."""
     book = tmp_path / "book.lmdb"
     ask = 'system.interrupt(getattr(signal, "SIGBREAK", signal.SIGTERM))'
-    with acting(GAME, book, ask, stderr=subprocess.PIPE) as process:
+    with acting(GAME, book, ask, compiles=False, stderr=subprocess.PIPE) as process:
         _, error = process.communicate()
     assert process.returncode == 143, error
     assert is_one_line(error) and f"terminated: go on with solver solve {GAME}" in error
