@@ -103,7 +103,6 @@ def test_one_of_the_games_is_shown_as_boards(ring):
     assert lines[-1] == "the game is over after 3 plies, +1 for the first player"
     boards = ok("check", ring("numbers.py"), "--quick", "--show").split("\n\n")[1:]
     assert boards[0] == "#1" and boards[-2].endswith("\n#0")
-    assert run("check", "coins", "--show", "--json")[0] == 2
 
 
 def test_names_that_nothing_asks_for_are_named_with_what_may_be_meant(ring):

@@ -215,9 +215,7 @@ def test_the_plan_as_json():
 
 
 @pytest.mark.interpreted
-def test_the_command_refuses_what_it_cannot_plan():
-    assert run("connect-four:4,3", "--cluster", "many").exit_code == 2
-    assert run("connect-four:4,3", "--cluster", "local:2", "--max-ply", "3").exit_code == 2
+def test_a_game_whose_moves_stay_in_their_tier_is_not_planned():
     with pytest.raises(MethodError, match="moves that stay in their tier"):
         planning.of_cluster(load_game("mu-torere"), parse_cluster("local:2"), seconds=1e9)
 

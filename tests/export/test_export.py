@@ -25,7 +25,7 @@ from solver.rules.fingerprint import fingerprint
 from solver.rules.game import load_game
 from solver.rules.notation import format_action, show
 from tests.books import sample_values, write_values
-from tests.commands import ok, run
+from tests.commands import ok
 from tests.exports import FORMAT, SIMPLE, VECTOR, dump, exported, small
 from tests.play.test_player import THIRD
 from tests.refusals import fails
@@ -189,28 +189,10 @@ def test_memory_does_not_grow_with_the_book(tmp_path):
         tracemalloc.stop()
 
 
-def test_what_cannot_be_written_is_said_in_one_line(small, tmp_path, monkeypatch):
-    def refused(*arguments):
-        code, out, err = run("export", *arguments)
-        assert (code, out) == (2, "") and err.count("\n") == 1, err
-        return err
-
+def test_without_pyarrow_the_extra_is_named(small, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-
-    for target, columns, words in (
-        ("book.xlsx", [], ", ".join(ENDINGS)),
-        ("b.csv", ["--columns", "boards"], "no column 'boards': choose from state"),
-        ("b.csv", ["--columns", "state,state"], "each once"),
-        ("b.bin", ["--columns", "state"], "whole book"),
-        ("none/b.csv", [], "does not exist"),
-        ("b.parquet", [], "pip install 'solverbook[parquet]'"),
-    ):
-        assert words in refused(small, "-o", tmp_path / target, *columns)
+    fails(2, "pip install 'solverbook[parquet]'", "export", small, "-o", tmp_path / "b.parquet")
     assert list(tmp_path.iterdir()) == []
-    facts = {"game": "mu-torere", "rules": fingerprint(load_game("mu-torere"))}
-    path = tmp_path / "cycles.lmdb"
-    write_values(path, VECTOR, facts=facts)
-    assert "omit the column tier" in refused(path, "-o", tmp_path / "b.csv", "--columns", "tier")
 
 
 def test_a_book_of_what_is_no_state_is_damaged(tmp_path):

@@ -256,12 +256,6 @@ def test_a_full_disk_leaves_no_folder(tmp_path, monkeypatch, language, folder):
 
 
 def test_what_does_not_go_with_a_reader_is_refused(tmp_path):
-    for arguments, words in (
-        (("nim", "--reader", "c", "-o", tmp_path), "leave out the others"),
-        (("--reader", "c", "--format", "csv", "-o", tmp_path), "leave out the others"),
-        (("--reader", "c", "-o", "-"), "name a folder"),
-    ):
-        assert words in run("export", *arguments)[2]
     (tmp_path / "file").write_text("")
     raises(BookError, "is not a folder", write_reader, "c", tmp_path / "file")
     raises(MethodError, "choose c or js", files_of, "cobol")

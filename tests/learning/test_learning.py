@@ -22,7 +22,7 @@ from solver.play.player import Player
 from solver.play.practical import LEVELS
 from solver.rules.game import Rules
 from solver.solving import pipeline
-from tests.commands import ok, run
+from tests.commands import ok
 from tests.refusals import fails, raises
 from tests.ways import slow
 
@@ -264,39 +264,6 @@ def test_learn_and_match_from_the_command_line(tmp_path):
     assert len(games.read_text("utf-8").splitlines()) == 6
     ok("grade", "connect-four:4,3", games, "-q")
     assert "Elo" in ok("match", path, "random", "--games", 6, "-q")
-
-
-REFUSED = [
-    ("match nobody random --game tic-tac-toe", 2, "no player 'nobody'"),
-    ("match random random", 2, "--game"),
-    ("match random@2 random --game tic-tac-toe", 2, "only evaluations look"),
-    ("match evaluate@0 random --game tic-tac-toe", 2, "look ahead 1 to"),
-    ("match evaluate random --game nim", 2, "no evaluate"),
-    ("match bad.eval random", 5, "damaged"),
-    ("match connect-four@easy random --game connect-four", 2, "only complete books play at a level"),
-    ("match random@easy random --game connect-four", 2, "only complete books play at a level"),
-    ("match tic-tac-toe@strong random --game connect-four", 2, "no player"),
-    ("learn tic-tac-toe -o x.eval --hidden 8", 2, "--model network"),
-    ("learn tic-tac-toe -o x.eval --depth 3", 2, "leave it out"),
-    ("learn tic-tac-toe -o x.eval --generations 3", 2, "makes no use of --generations"),
-    ("learn tic-tac-toe -o x.eval --method evolve --states 300", 2, "no use of --states"),
-    ("learn tic-tac-toe -o nowhere/x.eval", 2, "make it first"),
-    ("learn hexapawn -o x.eval", 2, "too few to learn from"),
-    ("learn pig -o x.eval", 2, "solve it and play from its book"),
-    ("learn piglet -o x.eval", 2, "solve it and play from its book"),
-    ("learn piglet -o x.eval --method evolve", 2, "solve it and play from its book"),
-    ("match evaluate random --game pig", 2, "solve it and play from its book"),
-    ("match random alphabeta --game pig", 2, "solve it and play from its book"),
-]
-
-
-@pytest.mark.parametrize(("words", "code", "message"), REFUSED, ids=range(len(REFUSED)))
-def test_what_cannot_be_is_refused_in_one_line(words, code, message, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    whole = b"solver.eval\0" + bytes(100)
-    (tmp_path / "bad.eval").write_bytes(whole[:12] + b"\1" + whole[13:])
-    found, out, error = run(*words.split(), "-q")
-    assert (found, out, error.count("\n")) == (code, "", 1) and message in error
 
 
 def test_a_missing_extra_names_the_remedy(monkeypatch):

@@ -227,15 +227,6 @@ def test_a_position_is_written_as_svg(tmp_path):
 
 def test_what_cannot_be_drawn_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for arguments, code, said in (
-        ("start a1 --svg board.svg", 2, "--svg draws one position: name one POSITION"),
-        ("- --svg board.svg", 2, "--svg draws one position"),
-        ("start --svg board.png", 2, "a board is written as SVG: name a .svg file"),
-        ("start --svg nowhere/board.svg", 2, "the folder nowhere does not exist"),
-        ("z9 --svg board.svg", 4, "not a legal move"),
-    ):
-        found, _, error = run("query", "tic-tac-toe", *arguments.split())
-        assert (found, said in error) == (code, True), (found, error)
     raises(MethodError, "name a .svg file", solver.board("tic-tac-toe").save, "board.html")
     raises(BookError, None, solver.board("tic-tac-toe").save, "nowhere/board.svg")
     assert list(tmp_path.iterdir()) == []

@@ -153,7 +153,6 @@ def test_query_explains_every_move_that_gives_value_away():
     facts = json.loads(ok("query", "connect-four:4,4", "11242", "--explain", "--json"))
     assert facts["only"] is True and [reason["move"] for reason in facts["why"]] == ["1", "3", "4"]
     assert "no move gives value away" in ok("query", "tic-tac-toe", "start", "--explain")
-    fails(2, "leave --no-moves and - out", "query", "tic-tac-toe", "start", "--explain", "--no-moves")
 
 
 def test_grade_refutes_blunders_and_says_where_a_game_turned(tmp_path):

@@ -14,7 +14,7 @@ from solver.rules.game import Rules, load_game
 from solver.rules.notation import format_action
 from tests.commands import ok
 from tests.naive import solve
-from tests.refusals import fails, raises
+from tests.refusals import raises
 from tests.ways import slow
 
 
@@ -126,7 +126,6 @@ def test_unfit_games_and_options_are_refused():
     raises(MethodError, "game of chance, which has no practical play", Player, "pig:15", method="practical")
     raises(MethodError, "looks from 0 to 4 plies ahead, not 5", Player, "nim", method="practical", opponent=5)
     raises(MethodError, "no method of play 'tricky': choose best or practical", Player, "nim", method="tricky")
-    fails(2, "add --method practical", "play", "nim", "--opponent", "2")
 
 
 def test_query_shows_the_chances_of_every_move_and_says_that_they_are_estimates():

@@ -167,7 +167,6 @@ def test_the_command_speaks_until_quit_or_the_end_of_the_input():
     assert (code, out.splitlines()[-1], err) == (0, "bestmove a3", "")
     code, out, _ = run("ugi", "tic-tac-toe", stdin="query p1turn\nquit\nquery p1turn\n")
     assert (code, out) == (0, "response true\n")
-    assert run("ugi", "pig", "--live")[0] == 2
 
 
 # -- engines as players

@@ -19,7 +19,7 @@ from solver.cli.measure import variants
 from solver.play.player import Player
 from solver.profiling import PLAYERS
 from tests.commands import ok, run
-from tests.refusals import fails, raises
+from tests.refusals import raises
 from tests.ways import slow
 
 profile_of = functools.cache(solver.profile)
@@ -140,13 +140,6 @@ def test_games_that_have_no_profile_are_refused(tmp_path):
     solver.trim("tic-tac-toe", tmp_path / "opening.lmdb", Trim(max_ply=3))
     raises(MethodError, "a profile needs a complete book", solver.profile, tmp_path / "opening.lmdb")
     raises(MethodError, "simulate one or more", solver.profile, "tic-tac-toe", games=0)
-    for command, word in (
-        ("profile nim:1..9,1..9,1..9 --table", "names 729 variants"),
-        ("profile connect-four -q", "--games 200"),
-        ("profile nim -o rows.jsonl", "add --table"),
-        ("profile nim --table --html x.html", "omit --table"),
-    ):
-        fails(2, word, *command.split())
 
 
 def test_the_command_prints_a_report_a_table_and_json():

@@ -17,7 +17,7 @@ from solver.rules.game import Rules, load_game
 from solver.rules.notation import format_action
 from tests.commands import ok
 from tests.naive import solve
-from tests.refusals import fails, raises
+from tests.refusals import raises
 
 
 def by_brute_force(name, goal):
@@ -194,7 +194,6 @@ def test_the_command_prints_boards_json_tables_and_tasks():
     for task in tasks:
         assert task["answer"] in task["legal"] and "Answer with one move." in task["prompt"]
         assert solver.score_answer("connect-four:4,3", task["state"], task["answer"]) == 1.0
-    fails(3, "has no such puzzle: widen --win-in", "puzzles", "connect-four:4,3", "--win-in", "40")
 
 
 @pytest.mark.parametrize(("name", "boards"), [("connect-four:4,3", 6), ("hexapawn", 2), ("dots-and-boxes", 2)])

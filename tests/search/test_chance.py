@@ -4,8 +4,6 @@ The rules written apart, of which some figures are, share no code with the packa
 tests/dice_games.py.
 """
 
-import itertools
-import math
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -19,6 +17,7 @@ from tests.games import CHANCE_ACYCLIC, CHANCE_CYCLIC, CHANCE_GAMES
 from tests.oracles import CHANCE_ORACLES, LAST_CHECKERS, PIGLET
 from tests.refusals import raises
 from tests.ways import slowly
+from tests.written import write_rules
 
 JUDGED = 3_000  # states that the judge takes in the fast tests
 SMALL_ORACLES = [oracle for oracle in CHANCE_ORACLES if oracle.states is not None and oracle.states <= JUDGED]
@@ -156,14 +155,11 @@ UR = {  # by rules written apart: the winning chance of who begins, and the stat
 @pytest.mark.slow
 @pytest.mark.parametrize("text", UR)
 def test_ur_by_other_rules(text):
-    """The states in which someone throws: where none of four coins may show heads they are all placements."""
     game = load_game(f"ur:{text}")
     opening, states = UR[text]
     found = value_iteration.solve(game)
     assert abs(wins(found.value.score) - opening) < 1e-10
     assert sum(state & 7 == 0 for state in found.table) == states
-    if game.rules < 2:
-        assert states == throwing(*game)
 
 
 HYPERGAMMON = {  # by rules written apart, of a checker a side: the start's value, three sums over all states
@@ -212,33 +208,6 @@ def test_plays_of_hypergammon_by_other_rules():
         assert found == [*map(int, counts.split())]
 
 
-def test_placements_of_hypergammon_are_the_published_ones():
-    """The other's checkers are on none of the points taken, on the bar or off."""
-    sides = itertools.combinations_with_replacement(range(26), 3)
-    free = (26 - len({*side} - {0, 25}) for side in sides)
-    assert sum(math.comb(places + 2, 3) for places in free) == 7_959_904
-
-
-def throwing(pieces, rules):
-    """Placements of both sides' men in which the mover has not won: as many as are published of the usual games."""
-    own, shared = (6, 8) if rules == 0 else (4, 12)
-    total = 0
-    for first, second in itertools.product(range(pieces + 1), repeat=2):
-        for one, other in itertools.product(range(first + 1), range(second + 1)):
-            men = math.comb(own, first - one) * math.comb(own, second - other)
-            total += (
-                men
-                * math.comb(shared, one)
-                * math.comb(shared - one, other)
-                * ((pieces - first + (first > 0)) * (pieces - second + 1))
-            )
-    return total
-
-
-def test_placements_of_ur_are_the_published_ones():
-    assert [throwing(7, 0), throwing(5, 1), throwing(7, 2)] == [137_892_016, 41_254_034, 500_981_472]
-
-
 class Ways(NamedTuple):
     """Stay or throw, for ever; chance as the test says."""
 
@@ -285,32 +254,16 @@ def test_play_that_need_not_end_is_refused():
     assert not chance.ends_surely(chance.nodes_of(Ways()))
 
 
-class Halves(NamedTuple):
+def test_ends_may_be_fractions(tmp_path):
     """A coin decides between ends of a half and a third."""
-
-    def initial(self):
-        return 0
-
-    def actions(self, state):
-        yield 0
-
-    def result(self, state, action):
-        return 1
-
-    def chance(self, state):
-        if state == 1:
-            yield 1, 2
-            yield 2, 3
-
-    def to_move(self, state):
-        return 0
-
-    def is_terminal(self, state):
-        return state > 1
-
-    def utility(self, state):
-        return Fraction(1, state)
-
-
-def test_ends_may_be_fractions():
-    assert alphabeta.expectiminimax(Halves()).value.score == Fraction(7, 18)
+    halves = write_rules(
+        tmp_path / "halves.py",
+        head="from fractions import Fraction",
+        actions="yield 0",
+        result="1",
+        chance="if state == 1:\n    yield 1, 2\n    yield 2, 3",
+        to_move="0",
+        is_terminal="state > 1",
+        utility="Fraction(1, state)",
+    )
+    assert alphabeta.expectiminimax(load_game(halves)).value.score == Fraction(7, 18)

@@ -9,7 +9,7 @@ from solver.rules.reading import parse_position
 from solver.search.comparison import trace, unfolded
 from tests.commands import ok
 from tests.naive import solve
-from tests.refusals import fails, raises
+from tests.refusals import raises
 
 
 @pytest.mark.parametrize(
@@ -44,13 +44,5 @@ def test_solve_traces_small_games_with_their_boards():
     assert "step 2: a3" in ok("solve", "tic-tac-toe", "--trace", "--from", "a1 b1 c1 a2 c2 b2")
 
 
-def test_what_has_no_small_tree_is_refused(tmp_path):
-    for name, words in (
-        ("connect-four:4,4", "more than 3,000 nodes, or longer play"),
-        ("mu-torere", "more than 3,000 nodes, or longer play"),
-    ):
-        fails(2, words, "solve", name, "--trace")
+def test_a_game_of_chance_has_no_such_tree():
     raises(MethodError, "pig:2 is a game of chance", unfolded, Rules(load_game("pig:2")), 0)
-    (tmp_path / "tree.json").write_text("[[3, 12], [2, 4]]")
-    fails(2, "a tree is traced from its root", "solve", f"tree:{tmp_path / 'tree.json'}", "--trace", "--from", "1")
-    fails(2, "--from is where --trace begins", "solve", "coins:3", "--from", "1")
