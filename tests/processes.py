@@ -38,17 +38,16 @@ def command(game, book, *options):
     return [sys.executable, "-c", BY_KERNELS, "solve", game, "-q", "-o", str(book), *map(str, options)]
 
 
+def started(game, book, *options, **pipes):
+    """A solve in a process of its own, of whose output nobody reads anything but what is asked for."""
+    return subprocess.Popen(command(game, book, *options), cwd=ROOT, stdout=subprocess.DEVNULL, text=True, **pipes)
+
+
 def solve(game, book, *options, **keywords):
     """Exit code and stderr of a solve."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), **keywords.pop("env", {})}
-    done = subprocess.run(
-        command(game, book, *options),
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        **keywords,
-    )
+    keywords |= {"env": {**os.environ, "PYTHONPATH": str(ROOT), **keywords.get("env", {})}, "text": True}
+    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    done = subprocess.run(command(game, book, *options), **pipes, **keywords)
     return done.returncode, done.stderr
 
 

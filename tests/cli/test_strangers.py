@@ -330,29 +330,6 @@ def test_files_of_a_package_of_yours_are_no_files_of_a_reader(tmp_path):
     assert ok("export", "--reader", "js", "-o", tmp_path) == ok("export", "--reader", "js", "-o", tmp_path)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EFBIG])
-def test_what_a_match_and_learning_write_is_whole_or_not_there(tmp_path, monkeypatch, number):
-    """On a disk that is full, or fails, as it is written, and as it is synced."""
-
-    def fail(*arguments):
-        raise OSError(number, os.strerror(number))
-
-    saved, learned = tmp_path / "games.txt", tmp_path / "game.eval"
-    monkeypatch.setattr(os, "fsync", fail)
-    for patched in ("fsync", "write"):
-        if patched == "write":
-            monkeypatch.setattr(Path, "write_bytes", fail)
-        for arguments in (
-            ("match", "random", "random", "--game", "tic-tac-toe", "--games", 2, "--save", saved),
-            ("learn", "tic-tac-toe", "--states", 100, "-o", learned),
-        ):
-            code, output, error = run(*arguments, "-q")
-            assert (code, output) == (6, ""), error
-            assert error == f"Error: {arguments[-1]} cannot be written ({os.strerror(number)}): make room, then again\n"
-    assert not [*tmp_path.iterdir()]
-
-
 def test_exports_into_one_folder_at_the_same_time_all_succeed(tmp_path):
     command = [sys.executable, "-m", "solver", "export", "hexapawn", "-q", "-o", f"{tmp_path / 'site'}/"]
     started = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT) for _ in range(2)]

@@ -20,7 +20,7 @@ from solver.solving.ways import plain
 from tests import ROOT, naive, oracles
 from tests.games import SMALL_GAMES
 from tests.refusals import raises
-from tests.ways import slow
+from tests.ways import slow, slow_rows
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
@@ -345,27 +345,25 @@ def disk_of(text, folder, monkeypatch, memory):
 FILED = 768 << 20
 
 
+@pytest.mark.interpreted
 @pytest.mark.posix("counts blocks of the disk")
 @pytest.mark.parametrize(
     ("text", "memory"),
     [
         ("connect-four:4,3", None),
-        *(
-            pytest.param(text, memory, marks=pytest.mark.slow)
-            for text, memory in (
-                ("connect-four:4,5", None),
-                ("connect-four:5,5", FILED + (64 << 20)),
-                ("quixo:4", FILED),
-                ("quixo:3", None),
-                ("teeko", 1 << 30),
-                ("breakthrough:3,5,2", None),
-                ("kalah:4,3", None),
-                ("dao", None),
-                ("chess-ending:KPK", None),
-                ("neutreeko", None),
-                ("fox-and-hounds", None),
-                ("bagh-chal", None),
-            )
+        *slow_rows(
+            ("connect-four:4,5", None),
+            ("connect-four:5,5", FILED + (64 << 20)),
+            ("quixo:4", FILED),
+            ("quixo:3", None),
+            ("teeko", 1 << 30),
+            ("breakthrough:3,5,2", None),
+            ("kalah:4,3", None),
+            ("dao", None),
+            ("chess-ending:KPK", None),
+            ("neutreeko", None),
+            ("fox-and-hounds", None),
+            ("bagh-chal", None),
         ),
     ],
 )

@@ -12,6 +12,7 @@ from solver.book import Book
 from solver.book.codecs.instant import GROUP_STATES
 from solver.rules.game import load_game
 from solver.solving import pipeline
+from tests import exports
 from tests.books import (
     KEYED_BY_STATE,
     expectations,
@@ -20,18 +21,7 @@ from tests.books import (
     write_sample,
     write_values,
 )
-from tests.exports import (
-    FORMAT,
-    SIMPLE,
-    VECTOR,
-    exported,
-    needs_node,
-    node,
-    read_by_node,
-    resealed,
-    small,
-    with_facts,
-)
+from tests.exports import SIMPLE, exported, needs_node, small
 from tests.ways import quickly, slow
 
 __all__ = ["small"]  # a fixture
@@ -48,7 +38,7 @@ def solved(request, tmp_path_factory):
 
 @needs_node
 def test_javascript_reads_the_groups_of_the_documentation():
-    text = FORMAT.read_text("utf-8")
+    text = exports.FORMAT.read_text("utf-8")
     groups = (
         "08 02 01 07 09 02 0b",
         "00 02 00 00 00 03 00 e3 06 00 63 e7 64 07 00",
@@ -60,12 +50,12 @@ def test_javascript_reads_the_groups_of_the_documentation():
     keyed = [[0, 1, 3], [7, 9, 7], found, ["RangeError"]]
     filled = [[0, 1, 2, 3], [7, 9, 9, 7], [7, 9, 9, *found[3:]], ["RangeError"]]  # a rank that nobody asks for
     counted = [[0, 1, 3], [70, 73, 70], [70, 73, None, 70, *found[4:]], ["RangeError"]]
-    assert node("groups") == [keyed, keyed, filled, counted]
+    assert exports.node("groups") == [keyed, keyed, filled, counted]
 
 
 def answers(book, folder):
     """What the reader says of a book, held against a table of it."""
-    return node("answers", exported(book, folder / "b.bin"), exported(book, folder / "b.csv", SIMPLE))
+    return exports.node("answers", exported(book, folder / "b.bin"), exported(book, folder / "b.csv", SIMPLE))
 
 
 @needs_node
@@ -93,7 +83,7 @@ def test_javascript_reads_groups_of_any_kind(tmp_path, codec):
                 values[state] = Value(1, chance.randrange(different) * 2 + 1)
                 state += chance.randrange(spread) + 1
     values |= {state: Value(0), state + 99: Value(1, 2), state + 200: Value(-1, 0)}
-    for some in (VECTOR, values):
+    for some in (exports.VECTOR, values):
         write_values(tmp_path / "b.lmdb", some, facts={"codec": codec})
         assert answers(tmp_path / "b.lmdb", tmp_path)["right"] == [len(some)] * 2
     if codec == "instant":
@@ -144,7 +134,7 @@ def test_javascript_refuses_every_damaged_byte(small, tmp_path, codec, most):
     with Book(small) as book:
         write_sample(tmp_path / "b.lmdb", dict([*book.items()][:most]), codec)
     source = exported(tmp_path / "b.lmdb", tmp_path / "b.bin")
-    assert node("damage", source) == {"DamagedBook": 2 * source.stat().st_size + 1}
+    assert exports.node("damage", source) == {"DamagedBook": 2 * source.stat().st_size + 1}
 
 
 @needs_node
@@ -161,9 +151,9 @@ def test_javascript_bears_forged_files(tmp_path, codec):
         else:
             write_sample(tmp_path / "b.lmdb", values, codec)
         data = exported(tmp_path / "b.lmdb", tmp_path / "b.bin").read_bytes()
-        forged += [struct.pack("<I", len(data)) + resealed(data, chance) for _ in range(100)]
+        forged += [struct.pack("<I", len(data)) + exports.resealed(data, chance) for _ in range(100)]
     (tmp_path / "forged").write_bytes(b"".join(forged))
-    found = node("forged", tmp_path / "forged", json.dumps({"states": [0, 1, 1000, 2**40]}))
+    found = exports.node("forged", tmp_path / "forged", json.dumps({"states": [0, 1, 1000, 2**40]}))
     assert set(found) <= {"read", "DamagedBook"} and sum(found.values()) == 300 and found["DamagedBook"] > 130
 
 
@@ -174,7 +164,7 @@ def test_javascript_reads_over_http(tmp_path):
     with Book(tmp_path / "b.lmdb") as book:
         segments, states = len(book.directory), len(book)
     assert segments > 2
-    assert node("http", target, exported(tmp_path / "b.lmdb", tmp_path / "b.csv", SIMPLE)) == {
+    assert exports.node("http", target, exported(tmp_path / "b.lmdb", tmp_path / "b.csv", SIMPLE)) == {
         "ranges": [states, segments + 1],
         "hidden": [states, segments + 1],
         "whole": [states, 1],
@@ -187,7 +177,7 @@ def test_javascript_reads_over_http(tmp_path):
 @needs_node
 def test_answers_without_end_are_not_taken_in(small, tmp_path):
     target = exported(small, tmp_path / "b.bin")
-    said = node("endless", target)
+    said = exports.node("endless", target)
     size = target.stat().st_size
     assert said.pop("megabytes") < 500
     assert said == {
@@ -210,4 +200,4 @@ def test_steps_that_are_none_are_refused_as_in_python(tmp_path):
         ([(1e308, 0.5), (3.0, 2.0), (0.3, 0.2), (0.5, 0.1), (0.5, 1.0), (-0.5, 0.5)], "DamagedBook"),
     ):
         facts = [{"expectation": {"of": "utility", "step": step, "error": error}} for step, error in steps]
-        assert read_by_node(tmp_path, [with_facts(data, one) for one in facts]) == {said: len(steps)}
+        assert exports.read_by_node(tmp_path, [exports.with_facts(data, one) for one in facts]) == {said: len(steps)}

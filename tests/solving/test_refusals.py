@@ -210,20 +210,6 @@ def test_rules_that_fail_are_told_from_memory_that_does_not_suffice(tmp_path, bo
         assert found == code and re.match(f"Error: .*{message}", err), err
 
 
-HOSTILE = [
-    *("--workers 1000000000", "--workers -1", "--workers 0", "--workers 1e309", "--memory nan", "--memory -1"),
-    *("--memory 9223372036854775808G", "--memory \u0661G", "--checkpoint inf", "--checkpoint nan", "--table 0"),
-    *("--max-ply 18446744073709551616", "--method ../../etc"),
-]
-
-
-@pytest.mark.parametrize("words", HOSTILE, ids=range(len(HOSTILE)))
-def test_hostile_options_are_refused_at_once(tmp_path, words):
-    code, _, error = run("solve", "connect-four:4,4", "-q", "-o", tmp_path / "b.lmdb", *words.split())
-    assert code in (2, 6) and "Error: " in error, error
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize("name", ["book.lmdb/", "n" * 255, "n" * 5000, "folder/../book.lmdb/", "/dev/full", "."])
 def test_names_that_no_file_can_have_are_refused(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""Trees from files: alpha-beta's trace against the textbook's recursion, chance nodes, fractions, drawings."""
+"""Trees from files and of small games: alpha-beta's trace against the textbook's, chance nodes, fractions, drawings."""
 
 import json
 import math
@@ -7,12 +7,16 @@ from fractions import Fraction
 
 import pytest
 
+from solver.base.errors import MethodError
 from solver.games.tree import Tree, written
 from solver.report import trees
+from solver.rules.game import Rules, load_game
+from solver.rules.reading import parse_position
 from solver.search import alphabeta
-from solver.search.comparison import trace
+from solver.search.comparison import trace, unfolded
 from solver.solving import pipeline
 from tests.commands import ok
+from tests.naive import solve
 from tests.refusals import fails, raises
 from tests.search.test_search import TEXTBOOK, random_tree
 
@@ -100,16 +104,8 @@ def test_the_textbook_tree_is_traced(tmp_path):
     facts = json.loads(ok("solve", f"tree:{path}", "--trace", "--json"))
     assert (facts["value"], facts["best"], [leaf["leaf"] for leaf in facts["pruned"]]) == (3, "1", [5, 6])
     left = {step["node"]: step for step in facts["steps"] if not step["entered"]}
-    assert left["2"] == {
-        "node": "2",
-        "player": "MIN",
-        "entered": False,
-        "alpha": 3,
-        "beta": 2,
-        "value": 2,
-        "bound": "upper",
-        "cut": 2,
-    }
+    expected = {"player": "MIN", "entered": False, "alpha": 3, "beta": 2, "value": 2, "bound": "upper", "cut": 2}
+    assert left["2"] == {"node": "2", **expected}
     assert left["3"]["bound"] == "exact"  # 14, 5 and 2 were all looked at
 
 
@@ -200,3 +196,42 @@ def test_a_tree_is_drawn_to_a_file(tmp_path):
     assert (tmp_path / "tree.svg").read_bytes()[:5] == b"<?xml"
     path.write_text(json.dumps(list(range(1000))))
     fails(2, "1,001 nodes, too many for a picture", "solve", f"tree:{path}", "--trace", "--plot", tmp_path / "tree.svg")
+
+
+# -- small games as trees
+
+
+@pytest.mark.parametrize(
+    ("name", "position"),
+    [
+        ("coins:5", "start"),
+        ("nim:1,2", "start"),
+        ("tic-tac-toe", "a1 b1 c1 a2"),
+        ("dots-and-boxes:1,1", "start"),
+        ("kalah:2,1", "start"),
+    ],
+)
+def test_the_tree_of_a_game_has_the_value_of_the_game(name, position):
+    game = load_game(name)
+    rules, parsed = Rules(game, symmetry=False), parse_position(game, position)
+    mover = rules.mover(parsed.state) if parsed.mover is None else parsed.mover
+    unfolding = unfolded(rules, parsed.state, mover)
+    tree = Tree.from_lists(unfolding.data)
+    assert len(tree.children) == len(unfolding.nodes)
+    root = trace(tree, tree.payoff).nodes[0]
+    value = {rules.canonical(state): value for state, value in solve(game).items()}[parsed.state]
+    assert root.value == (value.score if mover == 0 else -value.score)
+    for node, (state, moves) in enumerate(unfolding.nodes):
+        assert rules.is_terminal(state) == (not tree.children[node])
+        for action, child in zip(rules.actions(state) if tree.children[node] else (), tree.children[node], strict=True):
+            assert unfolding.nodes[child] == (rules.result(state, action), (*moves, action))
+
+
+def test_solve_traces_small_games_with_their_boards():
+    out = ok("solve", "coins:3", "--trace")
+    assert out.startswith("step 1: the start\n3 coins\n") and "value 1, best move 2" in out
+    assert "step 2: a3" in ok("solve", "tic-tac-toe", "--trace", "--from", "a1 b1 c1 a2 c2 b2")
+
+
+def test_a_game_of_chance_has_no_such_tree():
+    raises(MethodError, "pig:2 is a game of chance", unfolded, Rules(load_game("pig:2")), 0)
