@@ -12,44 +12,6 @@ from typing import NamedTuple
 
 from tests import DATA
 
-SOURCES = {
-    "tromp": "John Tromp's tables of connect-four, recomputed by Markus Boeck",
-    "mnk": "Uiterwijk and van den Herik, The Advantage of the Initiative, 2000, and the usual m,n,k tables",
-    "uci": "the UCI data set Tic-Tac-Toe Endgame: 958 finished boards",
-    "gardner": "Martin Gardner, 1962",
-    "wilson": "David Wilson's dots-and-boxes solver pages",
-    "iru": "Irving, Donkers and Uiterwijk, Solving Kalah, ICGA Journal 23(3), 2000",
-    "ipsj": "Takeshita and others, IPSJ-GI 2015",
-    "wiki": "Wikipedia",
-    "ways": "Winning Ways; the counts come from an independent program",
-    "haugland": "Jan Kristian Haugland, neutreeko.net",
-    "straffin": "Philip Straffin, Mathematics Magazine, 1995",
-    "tanaka": "Tanaka, Bonnet, Tixeuil and Tamura, arXiv:2007.15895",
-    "closed": "a closed formula",
-    "hexwiki": "HexWiki, maps of winning openings; the counts come from an independent program",
-    "neller": "Neller and Presser, Optimal Play of the Dice Game Pig, UMAP Journal 25(1), 2004",
-    "one": "Bonnet and Viennot, Analytical Solution for EinStein wuerfelt nicht with One Stone, ACG 2017",
-    "kayles": "Guy and Smith, The G-values of various games, 1956; sequence A002186 of the OEIS",
-    "dawson": "Guy and Smith, The G-values of various games, 1956; sequence A002187 of the OEIS",
-    "ways4": "Winning Ways, chapter 4",
-    "grundy": "sequence A002188 of the OEIS",
-    "lemoine": "Lemoine and Viennot, Nimbers are inevitable, Theoretical Computer Science 462, 2012",
-    "mcgs": "results of the solver MCGS, University of Alberta",
-    "breuker": "Breuker, Uiterwijk and van den Herik, Solving 8 x 8 Domineering, 2000",
-    "albert": "Albert, Grossman, Nowakowski and Wolfe, An Introduction to Clobber, Integers 5(2), 2005",
-    "erickson": "Erickson, New Toads and Frogs Results, Games of No Chance, 1996",
-    "whinihan": "Whinihan, Fibonacci Nim, Fibonacci Quarterly 1, 1963",
-    "wythoff": "Wythoff, A modification of the game of nim, 1907",
-    "cole": "Cole and Davie, A Game Based on the Euclidean Algorithm, Mathematical Gazette 53, 1969",
-    "solved": "Brian Liou, Solved Games; the winners come from an independent program",
-    "wild": "Wikipedia, Wild tic-tac-toe; the counts come from an independent program",
-    "sim": "Mead, Rosa and Huang, The Game of Sim, Mathematics Magazine 47, 1974; the counts come from"
-    " an independent program",
-    "plambeck": "Plambeck and Whitehead, The Secrets of Notakto, arXiv:1301.1672; the counts come from"
-    " an independent program",
-    "own": "an independent program",
-}
-
 
 class Oracle(NamedTuple):
     """The known results of one game.
@@ -83,6 +45,7 @@ def oracle(line: dict[str, str]) -> Oracle:
 
 
 ORACLES = tuple(map(oracle, table("oracles.csv")))
+SOURCES = {line["key"]: line["source"] for line in table("sources.csv")}
 
 
 class Figures(NamedTuple):
@@ -203,34 +166,14 @@ class ChanceOracle(NamedTuple):
         return 2 * self.chance - 1
 
 
-CHANCE_ORACLES = (
-    ChanceOracle("pig:2", "closed", Fraction(6, 7), 0, 3),
-    ChanceOracle("pig:5", "own", 0.7970479705, 5e-11, 65),
-    ChanceOracle("pig:15", "own", 0.6537869732, 5e-11, 2_605),
-    ChanceOracle("pig", "neller", 0.5305927253, 5e-11),
-    ChanceOracle("piglet:2", "neller", Fraction(4, 7), 0, 13),
-    ChanceOracle("piglet:3", "own", Fraction(6, 11), 0, 37),
-    ChanceOracle("piglet:10", "own", 0.5224794079, 5e-11, 1_101),
-    ChanceOracle("backgammon-bearoff:1", "own", Fraction(13, 16), 0, 436),
-    ChanceOracle("backgammon-bearoff:2", "own", Fraction(105_030_049, 136_048_896), 0, 15_496),
-    ChanceOracle("backgammon-bearoff:3", "own", Fraction(41_570_430_673, 58_773_123_072), 0, 141_672),
-    ChanceOracle("nannon:3,2,3", "own", 0.4434288261471657, 1e-12, 275),
-    ChanceOracle("nannon:4,2,4", "own", 0.52042829623034, 1e-12, 756),
-    ChanceOracle("nannon", "own", 0.51573687096932, 1e-12, 16_451),
-    ChanceOracle("einstein:2,1", "one", Fraction(1), 0, 15),
-    ChanceOracle("einstein:3,1", "one", Fraction(1), 0, 88),
-    ChanceOracle("einstein:4,1", "one", Fraction(1), 0, 295),
-    ChanceOracle("einstein:5,1", "one", Fraction(1), 0, 726),
-    ChanceOracle("einstein:3,2", "own", Fraction(7, 16), 0, 2_569),
-    ChanceOracle("einstein:3,3", "own", Fraction(170, 243), 0, 39_737),
-    ChanceOracle("einstein:4,2", "own", Fraction(1_169, 2_048), 0, 53_552),
-    ChanceOracle("shut-the-box:2,1", "own", Fraction(85, 162), 0, 39),
-    ChanceOracle("shut-the-box:3,1", "own", Fraction(5, 9), 0, 156),
-    ChanceOracle("shut-the-box:4,1", "own", Fraction(6_049, 11_664), 0, 558),
-    ChanceOracle("shut-the-box:6,1", "own", Fraction(1_265_851, 2_519_424), 0, 4_624),
-    ChanceOracle("shut-the-box:4,2", "own", Fraction(2_223_883_105, 4_353_564_672), 0, 543),
-    ChanceOracle("shut-the-box:6,2", "own", Fraction(231_017_795_797_387, 457_019_805_007_872), 0, 6_858),
-)
+def chance_oracle(line: dict[str, str]) -> ChanceOracle:
+    """Return the chance that a line of the table holds, a fraction where it is exact."""
+    game, source, chance, error, states = line.values()
+    known = int(states) if states else None
+    return ChanceOracle(game, source, float(chance) if error else Fraction(chance), float(error or 0), known)
+
+
+CHANCE_ORACLES = tuple(map(chance_oracle, table("chances.csv")))
 
 # Piglet to 2 points, by the mover's score, the other's and the turn's total (neller, table of its section on piglet)
 PIGLET = {
