@@ -26,3 +26,9 @@ def write_rules(path, *, name="Race", fields="goal: int = 10", head="", more="",
     lines += textwrap.indent(textwrap.dedent(more), " " * 4).splitlines()
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return f"{path}::{name}"
+
+
+def write_third(path):
+    """Write rules with a third player."""
+    third = {"actions": "yield 1", "is_terminal": "state == self.goal", "to_move": "state % 3"}
+    return write_rules(path, name="Third", fields="goal: int = 9", **third)

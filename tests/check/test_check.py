@@ -16,30 +16,18 @@ from solver.rules.game import Rules, load_game
 from solver.solving import pipeline
 from solver.solving.ways import plain
 from tests.commands import ok, run
-from tests.play.test_player import THIRD
 from tests.refusals import fails, raises
 from tests.ways import until
-
-RING = """from typing import NamedTuple
-
-class Ring(NamedTuple):
-    size: int = 50
-    def initial(self): return 1
-    def actions(self, state):
-        yield 1
-        yield 2
-    def result(self, state, action): return (state + action) % self.size
-    def is_terminal(self, state): return state == {end}
-    def utility(self, state): return -1
-"""
+from tests.written import write_rules, write_third
 
 
 @pytest.fixture
 def ring(tmp_path):
     def write(name, *more, end="0"):
-        path = tmp_path / name
-        path.write_text(RING.format(end=end) + "\n".join(f"    {line}" for line in more))
-        return path
+        result, is_terminal = "(state + action) % self.size", f"state == {end}"
+        fields = "\n".join(["size: int = 50", *more])
+        write_rules(tmp_path / name, name="Ring", fields=fields, initial="1", result=result, is_terminal=is_terminal)
+        return tmp_path / name
 
     return write
 
@@ -71,8 +59,7 @@ def test_check_does_what_solve_would_do_at_first(tmp_path, monkeypatch):
         assert len(compared[0][1]) == facts["states"]
     monkeypatch.setattr(extras, "has_kernels", lambda: False)
     assert "only in plain Python, which is some sixty times slower: pip install" in ok("check", "coins")
-    (tmp_path / "third.py").write_text(THIRD)
-    fails(2, "has player 2 to move", "check", f"{tmp_path}/third.py::Third")
+    fails(2, "has player 2 to move", "check", write_third(tmp_path / "third.py"))
 
 
 def test_quick_plays_and_does_no_more(monkeypatch, ring):
@@ -258,7 +245,7 @@ def test_an_error_in_rules_is_told_once_with_the_last_line_of_the_users_files(ri
         patch.setattr(conformance, "PLAYED_SECONDS", 0.0)
         pipeline.solve(path)
     path.write_text(late)
-    assert re.search(r"state 1: result\(1, 1\) fails: NameError in late.py line 9: name 'step'", run("check", path)[2])
+    assert re.search(r"state 1: result\(1, 1\) fails: NameError in late.py line 10: name 'step'", run("check", path)[2])
     path.write_text("from beside import nothing\n" + late)
     assert "cannot be imported: ImportError in late.py line 1: cannot import name" in run("check", path)[2]
     path.write_text("import beside\n" + late)

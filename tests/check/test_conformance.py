@@ -10,22 +10,10 @@ from solver.games.einstein import Einstein
 from solver.games.piglet import Piglet
 from solver.rules.game import load_game
 from tests.refusals import raises
+from tests.written import write_rules
 
-RULES = """import random
-from typing import NamedTuple
-
-class Rules(NamedTuple):
-    def initial(self): return {initial}
-    def actions(self, state): {actions}
-    def result(self, state, action): return {result}
-    def is_terminal(self, state): return {is_terminal}
-    def utility(self, state): return {utility}
-    def tier(self, state): return {tier}
-    def canonical(self, state): return {canonical}
-    {more}
-"""
 GOOD = {"initial": "0", "actions": "yield from (1, 2)", "result": "state + action", "is_terminal": "state >= 8"}
-GOOD |= {"utility": "-1", "tier": "state", "canonical": "state", "more": ""}
+GOOD |= {"utility": "-1", "tier": "state", "canonical": "state"}
 
 
 @pytest.fixture(autouse=True)
@@ -37,14 +25,13 @@ def nodes_decide_not_the_clock(monkeypatch):
 
 
 def load(tmp_path, name, change):
-    path = tmp_path / f"{name}.py"
-    path.write_text(RULES.format(**{**GOOD, **change}))
-    return load_game(f"{path}::Rules")
+    bodies = {**GOOD, **change}
+    return load_game(write_rules(tmp_path / f"{name}.py", name="Rules", fields="", head="import random", **bodies))
 
 
 def dice(chance, to_move="0"):
     """Steps of one, and a throw in every odd state."""
-    more = f"def to_move(self, state): return {to_move}\n    def chance(self, state):\n        {chance}"
+    more = f"def to_move(self, state): return {to_move}\ndef chance(self, state):\n    {chance}"
     return {"actions": "yield from [1] * (state % 2 == 0)", "is_terminal": "state >= 20", "utility": "1", "more": more}
 
 
@@ -72,11 +59,11 @@ BAD = {
     "endless": ({"actions": "yield from __import__('itertools').count()"}, "more than 65536 actions"),
     "failing": (
         {"result": "[1, 2][state]"},
-        r"(?<!result )result\(2, .\) fails: IndexError in failing.py line 7: list",
+        r"(?<!result )result\(2, .\) fails: IndexError in failing.py line 9: list",
     ),
     "stuck": ({"actions": "yield from () if state == 5 else (1, 2)"}, "state 5 .* has no actions and is not"),
     "no_utility": ({"utility": "None"}, "is terminal, its utility is None"),
-    "failing_utility": ({"utility": "1 // 0"}, r": utility\(.*\) fails: ZeroDivisionError in .* line 9: (int|div)"),
+    "failing_utility": ({"utility": "1 // 0"}, r": utility\(.*\) fails: ZeroDivisionError in .* line 13: (int|div)"),
     "large_utility": ({"utility": "5"}, "utility 5: -1, 0 or 1, or say score_game = True"),
     "falling_tier": ({"tier": "20 - state"}, "is in tier 20, its child . in .*: tier must never decrease"),
     "negative_tier": ({"tier": "state - 1"}, "has tier -1"),
@@ -85,7 +72,7 @@ BAD = {
     "random": ({"result": "state + random.choice((1, 2))"}, "rules must be deterministic"),
     "failing_actions": (
         {"actions": "yield from [1] * (1 // state)"},
-        r": actions\(0\) fails: ZeroDivisionError in failing_actions.py line 6: (int|div)",
+        r": actions\(0\) fails: ZeroDivisionError in failing_actions.py line 7: (int|div)",
     ),
     "random_utility": ({"utility": "random.choice((-1, 0, 1))"}, r"utility\(.*\) differs from call to call"),
     "random_end": ({"is_terminal": "state >= 6 + random.randrange(3)"}, "differs from call to call"),

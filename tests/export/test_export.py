@@ -27,8 +27,8 @@ from solver.rules.notation import format_action, show
 from tests.books import sample_values, write_values
 from tests.commands import ok
 from tests.exports import FORMAT, SIMPLE, VECTOR, dump, exported, small
-from tests.play.test_player import THIRD
 from tests.refusals import fails
+from tests.written import write_third
 
 __all__ = ["small"]  # a fixture
 
@@ -203,8 +203,7 @@ def test_a_book_of_what_is_no_state_is_damaged(tmp_path):
 
 
 def test_a_game_of_your_own(tmp_path):
-    (tmp_path / "third.py").write_text(THIRD.replace("return 2", "return 1"))
-    rules = f"{tmp_path}/third.py::Third"
+    rules = write_third(tmp_path / "third.py")
     path = tmp_path / "own.lmdb"
     values = {state: Value(1, state) for state in range(1, 9)}
     write_values(path, values, facts={"game": "third.py::Third", "rules": fingerprint(load_game(rules))})

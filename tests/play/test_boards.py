@@ -25,6 +25,7 @@ from solver.rules.notation import board_of, chances, first_position, format_acti
 from tests.commands import run
 from tests.project.test_imports import PACKAGE, loaded_by
 from tests.refusals import raises
+from tests.written import write_rules
 
 SITE = PACKAGE / "web" / "site"
 NAMES = [{"chess-ending": "chess-ending:KBNK"}.get(name, name) for name in CATALOGUE if name not in ("graph", "tree")]
@@ -111,22 +112,9 @@ def test_what_cells_do_not_tell_is_told_in_words(tmp_path):
     assert {"0", "4"} <= {*words_of(parsed(solver.board("kalah:6,4")))}
     assert "0 of 100" in words_of(parsed(solver.board("pig")))
     assert {"24", "off", "bar"} <= {*words_of(parsed(solver.board("hypergammon")))}
-    (tmp_path / "heap.py").write_text(HEAP)
-    assert words_of(parsed(solver.board(f"{tmp_path / 'heap.py'}::Heap:7"))) == ["7 <left> & more"]
-
-
-HEAP = """
-from typing import NamedTuple
-
-class Heap(NamedTuple):
-    size: int = 5
-    def initial(self): return self.size
-    def actions(self, state): yield 1
-    def result(self, state, action): return state - action
-    def is_terminal(self, state): return state == 0
-    def utility(self, state): return -1
-    def show(self, state): return f"{state} <left> & more"
-"""
+    heap = {"initial": "self.goal", "result": "state - action", "is_terminal": "state <= 0"}
+    heap = write_rules(tmp_path / "heap.py", show='f"{state} <left> & more"', **heap)
+    assert words_of(parsed(solver.board(f"{heap}:7"))) == ["7 <left> & more"]
 
 
 @functools.cache

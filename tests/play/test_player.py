@@ -22,6 +22,7 @@ from tests import chance, naive
 from tests.games import MORE_GAMES, SMALL_GAMES
 from tests.refusals import raises
 from tests.ways import slow
+from tests.written import write_third
 
 SOME = ("tic-tac-toe:3,2,2", "connect-four:4,3", "nim:1,2,3,misere=true", "kalah:3,2", "mu-torere")
 MORE = ("hexapawn:3,4", "dots-and-boxes:2,2", "fox-and-hounds:4", "three-mens-morris:1", "hare-and-hounds")
@@ -473,22 +474,7 @@ def test_unknown_moves_are_preferred_to_known_losses_and_wins_to_all():
 
 
 def test_rules_that_break_the_protocol_are_refused_by_a_live_search(tmp_path):
-    (tmp_path / "third.py").write_text(THIRD)
-    raises(GameError, "has player 2 to move", Player(load_game(f"{tmp_path}/third.py::Third")).value, 0)
-
-
-THIRD = """
-from typing import NamedTuple
-
-class Third(NamedTuple):
-    goal: int = 9
-    def initial(self): return 0
-    def actions(self, state): yield 1
-    def result(self, state, action): return state + action
-    def is_terminal(self, state): return state == self.goal
-    def utility(self, state): return -1
-    def to_move(self, state): return state % 3
-"""
+    raises(GameError, "has player 2 to move", Player(load_game(write_third(tmp_path / "third.py"))).value, 0)
 
 
 def test_a_player_without_distances_finishes_its_wins_where_play_may_come_back():

@@ -21,6 +21,7 @@ from solver.profiling import PLAYERS
 from tests.commands import ok, run
 from tests.refusals import raises
 from tests.ways import slow
+from tests.written import write_rules
 
 profile_of = functools.cache(solver.profile)
 
@@ -187,9 +188,9 @@ def test_a_table_measures_edited_rules_again(tmp_path, monkeypatch):
     kept, rules = tmp_path / "rows.jsonl", tmp_path / "race.py"
     monkeypatch.chdir(tmp_path)
     command = ("profile", "race.py:9", "--table", "-o", kept, "-q")
-    rules.write_text(RACE)
+    write_rules(rules, tier="state")
     tables = [ok(*command)]
-    rules.write_text(RACE.replace("return -1", "return 1"))
+    write_rules(rules, tier="state", utility="1")
     tables.append(ok(*command))
     assert [table.splitlines()[1].split()[1] for table in tables] == ["loss", "win"]
     assert len(kept.read_text().splitlines()) == 2
@@ -231,17 +232,3 @@ def test_one_process_at_a_time_adds_to_a_table(tmp_path):
         code, _, error = run("profile", "nim:1..2,2", "--table", "-o", kept, "-q")
     on_windows = sys.platform == "win32" and "Windows replaces no open file" in error
     assert on_windows or (code == 6 and "in use by another solver" in error), error
-
-
-RACE = """
-from typing import NamedTuple
-
-class Race(NamedTuple):
-    goal: int = 8
-    def initial(self): return 0
-    def actions(self, state): yield from (1, 2)
-    def result(self, state, action): return state + action
-    def is_terminal(self, state): return state >= self.goal
-    def utility(self, state): return -1
-    def tier(self, state): return state
-"""

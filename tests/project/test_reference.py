@@ -10,28 +10,24 @@ import solver
 from solver.cli import COMMANDS, EXIT_CODES
 from tests import DATA, ROOT
 from tests.commands import ok, run
+from tests.written import write_rules
 
 REFERENCE = ROOT / "docs" / "reference"
-RULES = """from typing import NamedTuple
-
-class Race(NamedTuple):
-    goal: int = 21
-    def initial(self): return 0
-    def actions(self, state): return range(1, min(3, self.goal - state) + 1)
-    def result(self, state, action): return state + action
-    def is_terminal(self, state): return state == self.goal
-    def utility(self, state): return -1
-"""
+RACE = {
+    "fields": "goal: int = 21",
+    "actions": "range(1, min(3, self.goal - state) + 1)",
+    "is_terminal": "state == self.goal",
+}
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Rules, sound and not, and books, sound and not."""
     folder = tmp_path_factory.mktemp("reference")
-    (folder / "my_game.py").write_text(RULES)
-    (folder / "other.py").write_text(RULES.replace("min(3", "min(4"))
-    (folder / "bad.py").write_text(RULES.replace("state + action", "state + [1]"))
-    (folder / "less.py").write_text(RULES.replace("def utility", "def worth"))
+    write_rules(folder / "my_game.py", **RACE)
+    write_rules(folder / "other.py", **RACE | {"actions": "range(1, min(4, self.goal - state) + 1)"})
+    write_rules(folder / "bad.py", **RACE | {"result": "state + [1]"})
+    (folder / "less.py").write_text((folder / "my_game.py").read_text("utf-8").replace("def utility", "def worth"))
     (folder / "notes.txt").write_text("no book\n")
     (folder / "exercise.json").write_text('{"root": "MAX", "tree": [[3, 12, 8], [2, 4, 6], [14, 5, 2]]}')
     with solver.solve("tic-tac-toe", folder / "whole.lmdb") as book:
