@@ -34,6 +34,13 @@ def command_line(*words):
     return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
 
 
+def python(code, *arguments, **options):
+    """Run code by Python in a process of its own, which imports this checkout; it takes what `subprocess.run` does."""
+    options["env"] = {**os.environ, "PYTHONPATH": str(ROOT), **options.get("env", {})}
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, **options)
+
+
 def command(game, book, *options):
     return [sys.executable, "-c", BY_KERNELS, "solve", game, "-q", "-o", str(book), *map(str, options)]
 

@@ -32,3 +32,8 @@ def write_third(path):
     """Write rules with a third player."""
     third = {"actions": "yield 1", "is_terminal": "state == self.goal", "to_move": "state % 3"}
     return write_rules(path, name="Third", fields="goal: int = 9", **third)
+
+
+def line_of(path, text):
+    """The number of the first line of a file that has this text."""
+    return next(number for number, line in enumerate(path.read_text("utf-8").splitlines(), 1) if text in line)

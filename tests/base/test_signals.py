@@ -3,14 +3,13 @@
 import os
 import signal
 import subprocess
-import sys
 
 import pytest
 
 from solver.base import signals
 from solver.base.system import ENDING
-from tests import ROOT
 from tests.commands import run
+from tests.processes import python
 
 pytestmark = pytest.mark.posix("signals")
 BOTH = pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -19,13 +18,7 @@ BOTH = pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signa
 def program(before, *arguments):
     """The program, as its console script calls it, after some lines of Python; exit code, stdout, stderr."""
     code = f"import os, signal, sys\n{before}\nfrom solver.__main__ import main\nmain()"
-    done = subprocess.run(
-        [sys.executable, "-c", code, *map(str, arguments)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-    )
+    done = python(code, *arguments, stdin=subprocess.DEVNULL)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -28,7 +28,7 @@ from solver.learning import players
 from solver.rules.game import load_game
 from tests import ROOT
 from tests.commands import ok, run
-from tests.processes import command_line
+from tests.processes import command_line, python
 from tests.refusals import fails, raises
 from tests.ways import until
 
@@ -224,7 +224,7 @@ def test_an_engine_that_leaves_a_child_with_its_pipe_is_not_waited_for(tmp_path)
     command = command_line(sys.executable, "-SE", tmp_path / "engine.py", tmp_path / "child")
     script = f"from solver.learning.players import Process; Process({command!r}).close(); print('closed')"
     try:
-        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=550, cwd=ROOT)
+        done = python(script, timeout=550)
         assert (done.returncode, done.stdout, done.stderr) == (0, "closed\n", "")
     finally:
         os.kill(int((tmp_path / "child").read_text("utf-8").split()[1]), signal.SIGKILL)

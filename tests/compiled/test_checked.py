@@ -14,7 +14,7 @@ from tests import ROOT, checking
 from tests.games import CHANCE_GAMES, MORE_GAMES, SMALL_GAMES
 from tests.refusals import raises
 from tests.ways import slow
-from tests.written import write_rules
+from tests.written import line_of, write_rules
 
 pytest.importorskip("numba")
 QUICK = {
@@ -160,10 +160,6 @@ def rewards(folder, reward):
     """A race to 30 whose steps score."""
     fields, bodies = "score_game = True\ngoal: int = 30", {"utility": "0", "tier": "state", "reward": reward}
     return Rules(load_game(write_rules(folder / "rewards.py", fields=fields, **bodies)))
-
-
-def line_of(path, text):
-    return next(number for number, line in enumerate(path.read_text("utf-8").splitlines(), 1) if text in line)
 
 
 @pytest.mark.slow

@@ -3,12 +3,9 @@
 import ast
 import itertools
 import json
-import os
 import random
 import re
 import shutil
-import subprocess
-import sys
 import textwrap
 from pathlib import Path
 
@@ -18,6 +15,7 @@ from solver.base.errors import GameError
 from solver.rules import sources
 from solver.rules.game import Rules, load_game
 from tests import ROOT
+from tests.processes import python
 from tests.written import write_rules
 
 numba = pytest.importorskip("numba")
@@ -74,16 +72,8 @@ def in_a_new_process(game, cache, cwd, body):
         hits, misses = (sum(sum(one[at].values()) for one in stats) for at in (1, 2))
         print(json.dumps([root, hits, misses]))
     """
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(ROOT)}
-    run = subprocess.run(
-        [sys.executable, "-c", "".join(map(textwrap.dedent, (head, body, tail)))],
-        capture_output=True,
-        text=True,
-        env=environment,
-        cwd=cwd,
-        check=True,
-    )
-    return json.loads(run.stdout)
+    code = "".join(map(textwrap.dedent, (head, body, tail)))
+    return json.loads(python(code, env={"NUMBA_CACHE_DIR": str(cache)}, cwd=cwd, check=True).stdout)
 
 
 @pytest.mark.slow
@@ -257,7 +247,7 @@ def test_linear_algebra_is_loaded_by_kernels_that_want_it_alone():
         square = numba.njit(lambda row: numpy.dot(row, row))(numpy.arange(3.0))
         print(square, "scipy.linalg" in sys.modules)
     """
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True)
+    done = python(textwrap.dedent(code))
     assert done.stdout.split() == ["True", "False", "5.0", "True"], done.stderr
 
 

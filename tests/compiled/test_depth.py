@@ -4,17 +4,16 @@ import json
 import random
 
 import pytest
-from click.testing import CliRunner
 
 from solver.base.errors import BudgetExceeded, ForeignBook, GameError, MethodError, UncompiledRules
 from solver.base.value import WIN, Value
-from solver.cli import main
 from solver.play.lookahead import Foresight, plainly
 from solver.play.player import Player
 from solver.rules.game import Rules, load_game
 from solver.search import Budget, heuristic
 from tests import naive
-from tests.refusals import raises
+from tests.commands import ok
+from tests.refusals import fails, raises
 from tests.search.test_search import Bold
 from tests.ways import slow
 
@@ -265,27 +264,18 @@ def test_wins_that_limited_depth_sees_are_known_without_evaluate():
     assert (answer.value, answer.exact, answer.source) == (Value(1, 3), True, "search") == (value, True, "search")
 
 
-def run(*arguments):
-    done = CliRunner().invoke(main, list(arguments))
-    return done.exit_code, done.output
-
-
 @pytest.mark.slow
 def test_query_and_play_say_by_what_they_estimate(tmp_path):
     path = str(tmp_path / "mine.eval")
     write(path, evaluation(load_game("connect-four:6,5"))._replace(game="connect-four:6,5"))
     asked = ("query", "connect-four:6,5", "start", "--budget", "0.4", "--no-moves", "--json")
     for more, name in (((), "evaluate"), (("--evaluate", path), "mine.eval")):
-        code, output = run(*asked, *more)
-        facts = json.loads(output.splitlines()[0])
-        assert code == 0 and (facts["source"], facts["evaluation"]) == ("search", name)
-        assert "(search by " + name + ")" in run(*asked[:-1], *more)[1]
-    assert json.loads(run("query", "tic-tac-toe", "start", "--json")[1].splitlines()[-1])["evaluation"] is None
-    code, output = run("query", "connect-four:5,5", "start", "--live", "--evaluate", path)
-    assert code == 5 and "learn it again" in output
-    code, output = run("query", "connect-four:6,5", "start", "--book-only", "--evaluate", path)
-    assert code == 2 and "leave one out" in output
-    code, output = run("play", "connect-four:6,5", "--method", "negamax", "--evaluate", path)
-    assert code == 2 and "best or heuristic" in output
-    code, output = run("play", "connect-four:6,5", "--method", "heuristic", "--evaluate", path, "--second")
-    assert code == 0 and "heuristic of depth 4 by mine.eval" in output and "computer:" in output
+        facts = json.loads(ok(*asked, *more))
+        assert (facts["source"], facts["evaluation"]) == ("search", name)
+        assert "(search by " + name + ")" in ok(*asked[:-1], *more)
+    assert json.loads(ok("query", "tic-tac-toe", "start", "--json"))["evaluation"] is None
+    fails(5, "learn it again", "query", "connect-four:5,5", "start", "--live", "--evaluate", path)
+    fails(2, "leave one out", "query", "connect-four:6,5", "start", "--book-only", "--evaluate", path)
+    fails(2, "best or heuristic", "play", "connect-four:6,5", "--method", "negamax", "--evaluate", path)
+    output = ok("play", "connect-four:6,5", "--method", "heuristic", "--evaluate", path, "--second")
+    assert "heuristic of depth 4 by mine.eval" in output and "computer:" in output

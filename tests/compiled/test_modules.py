@@ -36,6 +36,7 @@ from tests import ROOT, naive
 from tests.commands import ok, run
 from tests.compiled.test_alphabeta import pons, scored
 from tests.modules import FACTS, FOR_EVER, GREEDY, IDLE, NAN, crowded, forged, mutants, nested, with_sections
+from tests.processes import python
 from tests.refusals import raises
 from tests.ways import slow, slowly
 
@@ -333,8 +334,7 @@ def test_without_numba_a_player_asks_the_module():
         "found = player.value(state)\n"
         "print(json.dumps([found.value, found.exact, found.source, 'numba' in sys.modules]))\n"
     )
-    output = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout
-    value, exact, source, heavy = json.loads(output)
+    value, exact, source, heavy = json.loads(python(asked, check=True).stdout)
     game = load_game("connect-four")
     state = game.initial()
     for move in "44444432525":

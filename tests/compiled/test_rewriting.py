@@ -16,7 +16,7 @@ from solver.solving.ways import plain
 from tests import naive
 from tests.refusals import raises
 from tests.ways import slow
-from tests.written import write_rules
+from tests.written import line_of, write_rules
 
 np = pytest.importorskip("numpy")
 numba = pytest.importorskip("numba")
@@ -116,10 +116,6 @@ def load(folder, name, *, body="", **bodies):
     text = write_rules(path, name="Rules", fields=FIELDS, head=HEAD, **{**BODIES, **bodies})
     path.write_text(path.read_text("utf-8") + body)
     return load_game(text)
-
-
-def line_of(path, text):
-    return next(number for number, line in enumerate(path.read_text("utf-8").splitlines(), 1) if text in line)
 
 
 @pytest.mark.slow

@@ -6,16 +6,15 @@ import threading
 from collections import Counter
 
 import pytest
-from click.testing import CliRunner
 
 from solver.base import sharding
 from solver.base.errors import MethodError
 from solver.base.tiers import SizedTier
-from solver.cli import main
 from solver.estimate import planning
 from solver.estimate.planning import Cluster, Costs, parse_cluster
 from solver.rules.game import Rules, load_game
 from tests import ROOT, naive
+from tests.commands import ok
 from tests.engines import Threads
 from tests.refusals import raises
 
@@ -193,22 +192,18 @@ def test_tasks_and_bytes_are_those_of_a_solve(text, least, counted, monkeypatch)
             assert 0.9 * found[name, "bytes"] < passed < 1.25 * found[name, "bytes"], name
 
 
-def run(*arguments):
-    return CliRunner().invoke(main, ["estimate", *arguments])
+PLANNED = ("estimate", "connect-four:4,3", "--seconds", "100000", "--cluster")
 
 
 def test_the_command_plans():
-    result = run(
-        "connect-four:4,3", "--seconds", "100000", "--cluster", "nodes=2,cores=4,memory=16G,network=10G,price=3"
-    )
-    assert result.exit_code == 0, result.output
-    assert "5,525 states, counted" in result.output and "price" in result.output
-    assert len([line for line in result.stdout.splitlines() if line[:6].strip().isdigit()]) == 13  # a row a tier
+    out = ok(*PLANNED, "nodes=2,cores=4,memory=16G,network=10G,price=3")
+    assert "5,525 states, counted" in out and "price" in out
+    assert len([line for line in out.splitlines() if line[:6].strip().isdigit()]) == 13  # a row a tier
 
 
 @pytest.mark.slow
 def test_the_plan_as_json():
-    facts = json.loads(run("connect-four:4,3", "--seconds", "100000", "--cluster", "local:2", "--json").output)
+    facts = json.loads(ok(*PLANNED, "local:2", "--json"))
     assert (facts["game"], facts["states"], len(facts["tiers"])) == ("connect-four:4,3", 5_525, 13)
     phases = [phase["name"] for phase in facts["tiers"][3]["phases"]]
     assert phases == ["advance", "gather", "request", "answer", "fold"]

@@ -7,7 +7,6 @@ import random
 import re
 import sqlite3
 import struct
-import subprocess
 import sys
 import tracemalloc
 import zlib
@@ -27,6 +26,7 @@ from solver.rules.notation import format_action, show
 from tests.books import sample_values, write_values
 from tests.commands import ok
 from tests.exports import FORMAT, SIMPLE, VECTOR, dump, exported, small
+from tests.processes import python
 from tests.refusals import fails
 from tests.written import write_third
 
@@ -173,8 +173,7 @@ def test_a_full_disk_is_said_in_one_line(tmp_path, ending):
         pytest.importorskip("pyarrow")
     write_values(tmp_path / "book.lmdb", sample_values(50_000))
     columns = [] if ending == ".bin" else ["--columns", "state,score"]
-    command = [sys.executable, "-c", FULL, str(tmp_path / "book.lmdb"), "-o", str(tmp_path / f"full{ending}"), *columns]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = python(FULL, tmp_path / "book.lmdb", "-o", tmp_path / f"full{ending}", *columns)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (6, "", 1), done.stderr
     assert "may have 20,000 bytes at most: raise the limit" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["book.lmdb"]

@@ -34,9 +34,8 @@ def compiled(folder, compiler, *flags):
     write_reader("c", folder)
     source = __file__.replace("export/test_readers.py", "reader.c")
     program = folder / "reader"
-    done = subprocess.run(
-        [compiler, *STRICT, *flags, "-I", folder, source, "-o", program], capture_output=True, text=True
-    )
+    command = [compiler, *STRICT, *flags, "-I", folder, source, "-o", program]
+    done = subprocess.run(command, capture_output=True, text=True)
     if "-fsanitize" in " ".join(flags) and done.returncode and "cannot find" in done.stderr:
         pytest.skip(f"{compiler} has no sanitizers")
     assert done.returncode == 0, done.stderr

@@ -4,8 +4,6 @@ import functools
 import pickle
 import random
 import re
-import subprocess
-import sys
 from collections import Counter
 from xml.etree import ElementTree
 
@@ -23,6 +21,7 @@ from solver.rules.boards.text import cells_of_move, drawing_of
 from solver.rules.game import Rules
 from solver.rules.notation import board_of, chances, first_position, format_action, next_position
 from tests.commands import run
+from tests.processes import python
 from tests.project.test_imports import PACKAGE, loaded_by
 from tests.refusals import raises
 from tests.written import write_rules
@@ -240,5 +239,5 @@ with solver.Bars() as bars:
     solver.solve("coins:9", progress=bars)
     bars("counting", 5, 10)
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = python(script, check=True)
     assert "counting" in done.stderr and "Warning" not in done.stderr

@@ -2,13 +2,13 @@
 
 import ast
 import functools
-import subprocess
 import sys
 from typing import NamedTuple
 
 import pytest
 
 from tests import ROOT
+from tests.processes import python
 
 PACKAGE = ROOT / "solver"
 HEAVY = {"numpy", "numba", "llvmlite"}
@@ -160,8 +160,7 @@ def test_only_rules_ask_what_a_game_has():
 
 def loaded_by(code, *arguments):
     script = f"import sys\n{code}\nprint(*sorted({HEAVY} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=True)
-    return done.stdout.split()
+    return python(script, *arguments, check=True).stdout.split()
 
 
 def test_answers_from_a_book_load_neither_numpy_nor_numba(tmp_path):

@@ -1,10 +1,8 @@
 """The published files: the description that a package index shows, and versions that were tried."""
 
 import ast
-import os
 import re
 import runpy
-import subprocess
 import sys
 import types
 
@@ -14,6 +12,7 @@ import solver
 from solver.base.errors import UncompiledRules
 from solver.rules.game import load_game
 from tests import ROOT
+from tests.processes import python
 from tests.refusals import raises
 
 PROJECT = (ROOT / "pyproject.toml").read_text("utf-8")
@@ -46,14 +45,6 @@ def test_every_version_that_is_asked_for_has_a_lower_bound():
     assert len(asked) > 10 and all(re.fullmatch(r"[a-z-]+>=[\d.]+(; sys_platform != 'linux')?", one) for one in asked)
 
 
-def printed(script, **own):
-    """The output of a script in its own process, as settings count only before the first import."""
-    own |= {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, "-c", script], env=os.environ | own, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 WITHOUT_NAMES_OF_NUMBAS_OWN = """
 import sys
 
@@ -79,9 +70,9 @@ with on_ray.opened("local:1", 1 << 30) as engine:
 @pytest.mark.slow
 def test_without_names_of_numbas_and_rays_own_rules_compile_and_a_cluster_runs(tmp_path):
     pytest.importorskip("numba")
-    assert printed(WITHOUT_NAMES_OF_NUMBAS_OWN, NUMBA_CACHE_DIR=str(tmp_path)) == ""
+    python(WITHOUT_NAMES_OF_NUMBAS_OWN, env={"NUMBA_CACHE_DIR": str(tmp_path)}, check=True)
     pytest.importorskip("ray")
-    assert printed(WITHOUT_NAMES_OF_RAYS_OWN).split()[-1] == "3"
+    assert python(WITHOUT_NAMES_OF_RAYS_OWN, check=True).stdout.split()[-1] == "3"
 
 
 def test_without_names_of_numbas_own_parts_are_compiled_like_any_function(monkeypatch):

@@ -22,6 +22,7 @@ pytest.importorskip("uvicorn")
 
 from solver.base.errors import ResourceError
 from solver.serve import running
+from tests.processes import python
 from tests.refusals import raises
 from tests.sessions import blocks, commands, matches
 from tests.ways import until
@@ -134,7 +135,7 @@ try:
 except ResourceError as error:
     print(error)
 """
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=300)
+    done = python(code, timeout=300)
     assert done.stdout == "workers die as soon as they start: --workers 1 says why\n"
 
 

@@ -14,7 +14,7 @@ import solver
 from solver.book import Book
 from tests import ROOT
 from tests.commands import run
-from tests.processes import acting, digest, is_one_line, only, resumed
+from tests.processes import acting, digest, is_one_line, only, python, resumed
 from tests.written import write_rules
 
 pytest.importorskip("numba")
@@ -93,12 +93,7 @@ def test_rules_that_never_end_are_stopped(tmp_path):
     """On Windows too, which has no timer that sends a signal."""
     write_rules(tmp_path / "endless.py", actions="while True:\n    pass")
     code = "from solver.check import conformance; conformance.SLOW = 0.3; import solver.__main__ as m; m.main()"
-    done = subprocess.run(
-        [sys.executable, "-c", code, "check", str(tmp_path / "endless.py")],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
+    done = python(code, "check", tmp_path / "endless.py")
     assert done.returncode == 2 and is_one_line(done.stderr), done
     assert "its rules take more than 0.3 seconds for a state: they must end" in done.stderr
 
@@ -172,7 +167,7 @@ assert len(synced) > 5  # disks were told to write
 
 @pytest.mark.skipif(sys.platform != "linux", reason="takes away what Linux has")
 def test_a_solve_without_what_macos_lacks_is_the_same(tmp_path):
-    done = subprocess.run([sys.executable, "-c", STAND_IN], cwd=tmp_path, capture_output=True, text=True)
+    done = python(STAND_IN, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "value    draw" in done.stdout and "proved: 627 states" in done.stdout, done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["book.lmdb"]

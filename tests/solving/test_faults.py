@@ -223,8 +223,7 @@ os.truncate({str(book)!r}, 4096)
 for state in range(200_000):
     book.get(state)
 """
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True)
+    done = processes.python(code)
     assert done.returncode in (-signal.SIGBUS, 1)  # never an answer
     book.unlink()
     assert processes.solve(processes.SWEEP, book)[0] == 0

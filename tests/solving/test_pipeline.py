@@ -2,8 +2,6 @@
 
 import os
 import pickle
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -22,6 +20,7 @@ from solver.solving.ways import plain, whole
 from solver.verifying.verification import verify
 from tests import naive
 from tests.games import MORE_GAMES, SMALL_GAMES
+from tests.processes import python
 from tests.refusals import raises
 from tests.ways import by_kernels, compiled, plainly, slow, slowly
 from tests.written import write_rules
@@ -92,7 +91,7 @@ def test_a_book_without_a_path_goes_when_it_is_closed(tmp_path, monkeypatch):
 
 def test_a_book_without_a_path_goes_with_the_interpreter(tmp_path):
     script = "import solver\nbook = solver.solve('coins')\nprint(book.path, book.path.exists(), book.root.outcome)"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = python(script, check=True)
     path, *rest = done.stdout.split()
     assert (rest, done.stderr, Path(path).parent.exists()) == (["True", "loss"], "", False)
 

@@ -1,19 +1,17 @@
 """Compiling in another process while plain Python tries a game: gone with its parent, silent, and never needed."""
 
 import json
-import os
 import signal
-import subprocess
 import sys
 import textwrap
 from pathlib import Path
 
 import pytest
 
-from tests import ROOT
 from tests.compiled.test_compiled import write_race
-from tests.processes import BY_KERNELS
+from tests.processes import BY_KERNELS, python
 from tests.ways import until
+from tests.written import line_of
 
 pytest.importorskip("numba")
 pytestmark = [
@@ -32,15 +30,8 @@ def run(tmp_path, code, **options):
         compiling.cores = lambda: 2
         rules = Rules(load_game({str(tmp_path / "race.py")!r} + "::Race"))
     """
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(head) + textwrap.dedent(code)],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=3000,
-        **options,
-    )
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    done = python(textwrap.dedent(head) + textwrap.dedent(code), env=cache, timeout=3000, **options)
     assert done.stderr == ""
     return json.loads(done.stdout) if done.stdout else done.returncode
 
@@ -71,17 +62,11 @@ def test_rules_that_do_not_compile_are_told_once_by_the_solve(tmp_path):
     """The other process says nothing of them."""
     path = write_race(tmp_path / "race.py")
     path.write_text(path.read_text("utf-8").replace("return self.goal - state", "return int(str(self.goal - state))"))
-    done = subprocess.run(
-        [sys.executable, "-c", BY_KERNELS, "solve", f"{path}::Race"],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=3000,
-    )
+    done = python(BY_KERNELS, "solve", f"{path}::Race", timeout=3000)
     assert done.returncode == 0
     notes = [line for line in done.stderr.splitlines() if line.startswith("Note: ")]  # a slow solve says how far it is
-    line = next(number for number, text in enumerate(path.read_text("utf-8").splitlines(), 1) if "self._ahead" in text)
-    assert len(notes) == 1 and f"Race cannot be compiled: race.py line {line}" in notes[0]
+    line = f"race.py line {line_of(path, 'self._ahead')}"
+    assert len(notes) == 1 and f"Race cannot be compiled: {line}" in notes[0]
 
 
 def test_the_other_process_goes_with_its_parent_and_is_not_waited_for(tmp_path):
