@@ -28,9 +28,9 @@ def write_rules(path, *, name="Race", fields="goal: int = 10", head="", more="",
     return f"{path}::{name}"
 
 
-def write_third(path):
-    """Write rules with a third player."""
-    third = {"actions": "yield 1", "is_terminal": "state == self.goal", "to_move": "state % 3"}
+def write_third(path, players=3):
+    """Write rules with a third player, unless there are two."""
+    third = {"actions": "yield 1", "is_terminal": "state == self.goal", "to_move": f"state % {players}"}
     return write_rules(path, name="Third", fields="goal: int = 9", **third)
 
 

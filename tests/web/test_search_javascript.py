@@ -27,8 +27,8 @@ from tests.exports import needs_node
 from tests.modules import FACTS, FOR_EVER, GREEDY, IDLE, NAN, crowded, forged, module_of, mutants, node, with_sections
 from tests.pages import export_page
 from tests.pages import node as port
-from tests.play.test_player import THIRD
 from tests.ways import slow
+from tests.written import write_third
 
 __all__ = ["module_of"]  # a fixture
 
@@ -277,8 +277,8 @@ def test_a_game_alone_that_no_page_can_search_is_refused_in_one_line(tmp_path, m
     with pytest.raises(MethodError, match="a game of chance"):
         export(load_game("pig:20"), f"{tmp_path}/site/")
     monkeypatch.setattr("solver.base.extras.kernel_defect", lambda: MethodError(INSTALL))
-    (tmp_path / "third.py").write_text(THIRD.replace("% 3", "% 2"))
-    for game in ("connect-four:6,5", f"{tmp_path}/third.py::Third"):
+    third = write_third(tmp_path / "third.py", players=2)
+    for game in ("connect-four:6,5", third):
         assert INSTALL in refused(game, "-o", f"{tmp_path}/site/")
     assert [path.name for path in tmp_path.iterdir()] == ["third.py"]
 
