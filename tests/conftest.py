@@ -6,6 +6,7 @@ import shlex
 import sys
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from solver.base import options
 from solver.cli import common
@@ -13,6 +14,10 @@ from solver.play.player import Player
 from solver.solving import racing
 from solver.solving.ways import plain
 from tests.books import sample_book
+
+
+settings.register_profile("of any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("of any machine")
 
 
 def pytest_collection_finish(session):

@@ -120,7 +120,7 @@ def write(made: Script, game: Game, book: Book | None, folder: Path, progress: P
         elif not within:
             put(folder / name, text)
     put(folder / GAME, re.sub(r'^(import .* from ")\./', rf"\g<1>{within or './'}", made.text, flags=re.MULTILINE))
-    put(folder / MANIFEST, manifest_of(game))
+    put(folder / MANIFEST, manifest_of(game, within))
     preview = preview_of(game)
     if preview is not None:
         (folder / PREVIEW).write_bytes(preview)
@@ -143,7 +143,7 @@ def preview_of(game: Game) -> bytes | None:
     )
 
 
-def manifest_of(game: Game) -> str:
+def manifest_of(game: Game, within: str) -> str:
     """The manifest by which a browser installs the page as an app."""
     facts = {
         "name": title_of(game),
@@ -151,7 +151,7 @@ def manifest_of(game: Game) -> str:
         "description": notation.summary_of(game),
         "start_url": "./",
         "display": "standalone",
-        "icons": [{"src": "icon.svg", "sizes": "any", "type": "image/svg+xml"}],
+        "icons": [{"src": f"{within}icon.svg", "sizes": "any", "type": "image/svg+xml"}],
         "background_color": "#f4f2ee",
         "theme_color": "#2457b3",
     }

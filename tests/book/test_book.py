@@ -67,7 +67,7 @@ dense = st.integers(0, 5000)
 some_values = st.sampled_from(VALUES)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     values=st.one_of(st.dictionaries(keys, some_values, max_size=600) for keys in (states, dense)),
     codec=st.sampled_from(KEYED_BY_STATE),

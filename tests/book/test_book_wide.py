@@ -41,7 +41,7 @@ class Declared(ConnectFour):
 states = st.one_of(st.integers(0, (1 << width) - 1) for width in (8, 64, 65, 128))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     values=st.dictionaries(states, st.sampled_from(VALUES), max_size=600),
     base=st.integers(0, (1 << 511) - (1 << 128)),

@@ -322,7 +322,7 @@ def test_a_tier_beyond_the_memory_is_refused(tmp_path, ladder):
 keys = st.lists(st.integers(0, 2**63 - 1), max_size=60, unique=True).map(lambda some: np.array(sorted(some), np.int64))
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(keys, keys, st.integers(0, 5))
 def test_keys_are_dealt_and_found_again(early, late, bits):
     """Every key reaches one owner, in order, and what owners answer comes back to its key."""
@@ -340,7 +340,7 @@ def test_keys_are_dealt_and_found_again(early, late, bits):
     assert found.tolist() == asked.tolist()
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(keys, keys)
 def test_look_up_finds_what_is_there(asked, states):
     values = np.full(len(asked), -1, np.int8)

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import solver
@@ -106,7 +106,7 @@ def test_a_piece_may_be_named_before_its_move():
         parse_action(shogi, shogi.initial(), "Gb1a2")
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20)
 @given(st.text(st.characters(exclude_categories=()), max_size=30))
 def test_any_text_is_a_position_or_a_position_error(text):
     for game in (FOUR, PAWNS):

@@ -17,7 +17,6 @@ from tests.serve.test_serve_processes import serving
 pytestmark = [pytest.mark.slow, pytest.mark.faults]
 EXAMPLES = settings(
     max_examples=40,
-    deadline=None,
     derandomize=True,
     database=None,
     suppress_health_check=[*HealthCheck],

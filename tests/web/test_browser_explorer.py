@@ -59,7 +59,7 @@ def test_all_that_is_shipped_is_drawn_and_fits_its_window(page, host, site):
             drawn = page.script("return document.querySelectorAll('#board svg :is(path, circle, rect)').length")
             assert drawn > 1, name
         else:
-            page.show(size, dark)
+            page.show(size, dark, "#")
             page.wait(lambda: page.find("#found") and page.find("#found")[0].text == f"{COUNT} games")
             assert page.script("return document.querySelectorAll('.card svg').length") > 50
         assert not page.find("#board.text, .preview pre"), name
@@ -117,7 +117,7 @@ def select(page, name, value):
 @one_page(0)
 def test_the_index_leads_to_pages_and_back(page, host, site):
     page.address = f"{host}/{site}/"
-    page.show()
+    page.show(fragment="#")
     page.wait(lambda: page.find("#found")[0].text == f"{COUNT} games")
     page.find("#wanted")[0].send_keys("hounds")
     page.wait(lambda: page.find("#found")[0].text == f"3 of {COUNT} games")
@@ -132,6 +132,8 @@ def test_the_index_leads_to_pages_and_back(page, host, site):
     select(page, "kind", "")
     page.find(".card a[href='./hare-and-hounds/']")[0].click()
     status = "return document.getElementById('status')?.textContent ?? ''"
+    page.wait(lambda: "You are Hounds." in page.script(status))
+    page.find("#values")[0].click()
     page.wait(lambda: "Hounds to move: win in 23" in page.script(status))
     page.find("#games")[0].click()
     page.wait(lambda: page.driver.current_url == page.address and page.find(".card"))

@@ -41,9 +41,11 @@ def read(path: Path, facts: str) -> tuple[list[int], list[NDArray[Any]]] | None:
         return None
     with open(path, "rb") as file:
         line = file.readline(MOST_FACTS)
-        begins, _, count = line.decode("utf-8", "replace").rstrip("\n").rpartition(" ")
-        if begins != facts:
-            raise ResourceError(f"{path} is of another proof or version: --restart discards it, or name another book")
+    begins, _, count = line.decode("utf-8", "replace").rstrip("\n").rpartition(" ")
+    if begins != facts:
+        raise ResourceError(f"{path} is of another proof or version: --restart discards it, or name another book")
+    # Opened again, as on Windows a mapping moves the file that was read to its begin
+    with open(path, "rb") as file:
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data, memoryview(data) as view:
             if zlib.crc32(view[:-SEAL]).to_bytes(SEAL, "little") != view[-SEAL:]:
                 raise DamagedBook(f"{path} is damaged: --restart begins anew")
