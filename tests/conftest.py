@@ -15,7 +15,6 @@ from solver.solving import racing
 from solver.solving.ways import plain
 from tests.books import sample_book
 
-
 settings.register_profile("of any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("of any machine")
 
