@@ -291,7 +291,18 @@ class Lease:
         self.holder = {"host": socket.gethostname(), "process": os.getpid(), "token": uuid.uuid4().hex}
         self._ended = threading.Event()
         other = self._read()
-        if other is not None and not self._is_over(other):
+        is_over = other is None
+        if other is not None:
+            # Its holder may be known to be gone, or has been silent for long
+            is_here = other["host"] == self.holder["host"]
+            if is_here and other["process"] == os.getpid():
+                is_over = other["token"] not in _held
+            elif is_here and not system.is_alive(other["process"]):
+                is_over = True
+            elif abs(time.time() - other["time"]) >= EXPIRED:
+                time.sleep(LOOKED)
+                is_over = self._read() in (other, None)
+        if other is not None and not is_over:
             raise ResourceError(
                 f"{store.url} is driven by process {other['process']} on {other['host']}: wait for it, or name another"
                 " store"
@@ -344,18 +355,6 @@ class Lease:
             return self.store._patiently(once, wrong=WRONG)
         except (FileNotFoundError, *WRONG):
             return None
-
-    def _is_over(self, other: dict[str, Any]) -> bool:
-        """Whether the holder is known to be gone, or has been silent for long."""
-        if other["host"] == self.holder["host"]:
-            if other["process"] == os.getpid():
-                return other["token"] not in _held
-            if not system.is_alive(other["process"]):
-                return True
-        if abs(time.time() - other["time"]) < EXPIRED:
-            return False
-        time.sleep(LOOKED)
-        return self._read() in (other, None)
 
 
 _held: set[Any] = set()  # the tokens of this process

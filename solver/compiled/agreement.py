@@ -109,22 +109,16 @@ class Twins:
     def compiled(self, state: int) -> Any:
         """The same from the kernels; the text of an exception if they raise one."""
         try:
-            return self._compiled(packed([state], self._more))
+            return self.asked(state)
         except FAILURES as error:
             if is_of_compiler(error):
                 raise
             return error_text(error)
 
-    def error(self, state: int) -> Exception | None:
-        """The exception that the kernels raise at a state."""
-        try:
-            self._compiled(packed([state], self._more))
-        except FAILURES as error:
-            return error
-        return None
-
-    def _compiled(self, states_array: Words) -> Any:
-        report, kernels = np.zeros(compiled_edges.FIELDS, np.int64), self.own.kernels
+    def asked(self, state: int) -> Any:
+        """The answer of the kernels, which may raise."""
+        states_array, kernels = packed([state], self._more), self.own.kernels
+        report = np.zeros(compiled_edges.FIELDS, np.int64)
         if not kernels.keep(states_array, 0, 1, new_states(1, self._more), report):
             return int(report[compiled_edges.WINS] - report[compiled_edges.LOSSES]), int(report[compiled_edges.LARGEST])
         if report[compiled_edges.ERROR]:
@@ -187,8 +181,9 @@ def naming_states(moves: CompiledMoves, states: Callable[[], Words]) -> Iterator
         rules, suspects, fault = moves.rules, states().tolist(), f"they fail with {error_text(error)}"
         twins = Twins(rules.game, rules.symmetry, moves.tiered)
         for state in suspects:
-            own_error = twins.error(state)
-            if own_error is not None:
+            try:
+                twins.asked(state)
+            except FAILURES as own_error:
                 suspects, fault = [state], f"state {state} fails with {error_text(own_error)}"
                 break
         raise confirmed(rules.game, suspects, fault, known=False) from error

@@ -318,25 +318,22 @@ class CheckedLower(Lower):
         if len(leaves) > 1 and not all(isinstance(kind, types.Number) for kind in kinds):
             self._refuse("ints and floats meet in a list or tuple: take its numbers one by one")
 
-    def _check_called(self, expr: Any, called: Any) -> None:
-        """Refuse to call a function that is neither checked nor known to be the same in Python."""
-        kind = self.typeof(expr.func.name)
-        if isinstance(kind, types.BoundFunction):
-            is_known = not isinstance(kind.this, (types.Array, types.Set))
+    def lower_call(self, resty: Any, expr: Any) -> Any:
+        called, names = self.trace.called(expr), [arg.name for arg in expr.args]
+        function = self.typeof(expr.func.name)
+        # A function must be checked, or known to be the same in Python
+        is_known = getattr(called, "is_checked", False)
+        if isinstance(function, types.BoundFunction):
+            is_known = not isinstance(function.this, (types.Array, types.Set))
         elif isinstance(called, FunctionType):
-            is_known = getattr(called, "is_checked", False) or called in tracing.TRUSTED
+            is_known = is_known or called in tracing.TRUSTED
         else:
-            is_known = isinstance(kind, types.ExceptionClass) or called in BUILTINS
-            is_known = is_known or getattr(called, "is_checked", False)
+            is_known = is_known or isinstance(function, types.ExceptionClass) or called in BUILTINS
         if not is_known:
-            name = getattr(called, "__name__", str(kind))
+            name = getattr(called, "__name__", str(function))
             if name == "mark_try_block":
                 self._refuse("`try` would hide what is checked: test the condition beforehand")
             self._refuse(f"{name} is not known to be the same in Python: write a loop or a helper")
-
-    def lower_call(self, resty: Any, expr: Any) -> Any:
-        called, names = self.trace.called(expr), [arg.name for arg in expr.args]
-        self._check_called(expr, called)
         if self.trace.is_shift(expr):
             words = [self._word(names[0], resty), self._word(names[1])]
             is_same = types.unliteral(self.typeof(names[0])) == resty
@@ -346,7 +343,6 @@ class CheckedLower(Lower):
             self._refuse(NUMPYS_METHOD)
         if not getattr(called, "is_checked", False):
             # Numba's own code casts inside, where nothing is tested
-            function = self.typeof(expr.func.name)
             kinds = [self.typeof(name) for name in names]
             self._check_mixed([function.this, *kinds] if isinstance(function, types.BoundFunction) else kinds)
             if any(isinstance(kind, types.Float) for kind in kinds):

@@ -422,8 +422,11 @@ def frozen(value: Any) -> Any:
         return np.array(elements, np.int64)
     shapes = {_shape(element) for element in elements}
     if len(shapes) > 1 and all(isinstance(element, tuple) for element in elements):
-        arrays = [_as_array(element) for element in elements]
-        if all(array is not None for array in arrays):
+        try:
+            arrays = [np.array(element if element else np.empty(0, np.int64)) for element in elements]
+        except (ValueError, OverflowError):
+            arrays = []
+        if arrays and all(array.dtype == np.int64 for array in arrays):
             max_ndim = max(array.ndim for array in arrays)
             return tuple(array.reshape(array.shape + (0,) * (max_ndim - array.ndim)) for array in arrays)
     is_same = isinstance(value, tuple) and all(map(operator.is_, elements, value))
@@ -435,12 +438,3 @@ def _shape(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.ndim
     return (len(value), *{_shape(element) for element in value}) if isinstance(value, tuple) else type(value)
-
-
-def _as_array(value: Any) -> Any:
-    """Nested tuples of ints as an array, None if they are something else."""
-    try:
-        array = np.array(value if value else np.empty(0, np.int64))
-    except (ValueError, OverflowError):
-        return None
-    return array if array.dtype == np.int64 else None

@@ -62,42 +62,38 @@ class Known(ast.NodeTransformer):
 
     def number(self, node: Any) -> int | None:
         """Return the number that an expression stands for. None if it is not known, or not a number."""
+        constant: Any = None
         try:
-            constant = self._worked_out(node)
+            match node:
+                case ast.Constant(value=value):
+                    constant = value
+                case ast.Name(id=name, ctx=ast.Load()):
+                    constant = self.numbers.get(name, self.names.meaning(node))
+                case ast.Attribute(value=holder, attr=name) if self.names.is_game(holder):
+                    constant = getattr(self.game, name) if name in self.game._fields else None
+                case ast.UnaryOp(op=op) if type(op) in OPERATORS:
+                    constant = OPERATORS[type(op)](self.number(node.operand))
+                case ast.BinOp(op=op) if type(op) in OPERATORS:
+                    left, right = self.number(node.left), self.number(node.right)
+                    is_long = isinstance(op, (ast.LShift, ast.Pow)) and right is not None and right > MAX_CONSTANT_BITS
+                    constant = None if left is None or is_long else OPERATORS[type(op)](left, right)
+                case ast.Call(func=called, keywords=[]):
+                    # Of `max`, `min`, a property or a method of the game that does not yield
+                    arguments, function = [self.number(argument) for argument in node.args], self.names.meaning(called)
+                    method = inner(function)
+                    name = called.attr if isinstance(called, ast.Attribute) and self.names.is_game(called.value) else ""
+                    if None in arguments:
+                        return None
+                    if function in (max, min):
+                        constant = function(arguments)
+                    elif name and isinstance(function, (property, functools.cached_property)):
+                        constant = getattr(self.game, name)
+                    elif name and isinstance(method, types.FunctionType) and not inspect.isgeneratorfunction(method):
+                        constant = getattr(self.game, name)(*arguments)
         except Exception:
             # Rules may raise here, though play may never come to this state
             return None
         return constant if type(constant) is int and constant.bit_length() <= MAX_CONSTANT_BITS else None
-
-    def _worked_out(self, node: Any) -> Any:
-        match node:
-            case ast.Constant(value=value):
-                return value
-            case ast.Name(id=name, ctx=ast.Load()):
-                return self.numbers.get(name, self.names.meaning(node))
-            case ast.Attribute(value=holder, attr=name) if self.names.is_game(holder):
-                return getattr(self.game, name) if name in self.game._fields else None
-            case ast.UnaryOp(op=op) if type(op) in OPERATORS:
-                return OPERATORS[type(op)](self.number(node.operand))
-            case ast.BinOp(op=op) if type(op) in OPERATORS:
-                left, right = self.number(node.left), self.number(node.right)
-                is_long = isinstance(op, (ast.LShift, ast.Pow)) and right is not None and right > MAX_CONSTANT_BITS
-                return None if left is None or is_long else OPERATORS[type(op)](left, right)
-            case ast.Call(func=called, keywords=[]):
-                # Of `max`, `min`, a property or a method of the game that does not yield
-                arguments, function = [self.number(argument) for argument in node.args], self.names.meaning(called)
-                if None in arguments:
-                    return None
-                if function in (max, min):
-                    return function(arguments)
-                if not isinstance(called, ast.Attribute) or not self.names.is_game(called.value):
-                    return None
-                if isinstance(function, (property, functools.cached_property)):
-                    return getattr(self.game, called.attr)
-                method = inner(function)
-                is_plain = isinstance(method, types.FunctionType) and not inspect.isgeneratorfunction(method)
-                return getattr(self.game, called.attr)(*arguments) if is_plain else None
-        return None
 
 
 NUMBERS = WHOLE - STATES - {"endless", "chance", "vanishing"} | {"evaluate", "features"}

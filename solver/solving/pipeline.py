@@ -149,7 +149,27 @@ def solve(
     job, way = _prepared(game, path, options)
     with _solved(job, way) as outcome:
         if job.target is None:
-            return _temporary(job, outcome)
+            # In a folder of its own, which goes with it
+            try:
+                folder = Path(tempfile.mkdtemp(prefix="solver-"))
+            except OSError as error:
+                reason = error.strerror
+                raise ResourceError(f"no temporary file can be made ({reason}): name a path for the book") from None
+            owner = os.getpid()
+
+            def remove() -> None:
+                # Not from a fork of the process that it belongs to
+                if os.getpid() == owner:
+                    shutil.rmtree(folder, ignore_errors=True)
+
+            try:
+                _write(folder / "book.lmdb", job, outcome)
+                book = Book(folder / "book.lmdb", job.rules.game)
+            except BaseException:
+                remove()
+                raise
+            book.when_closed(remove)
+            return book
         _write(job.target, job, outcome)
     return Book(job.target, job.rules.game)
 
@@ -415,26 +435,3 @@ def _write(target: Path, job: Job, outcome: Outcome) -> Header:
         except SolverError as error:
             if outcome.mend is None or not outcome.mend(error):
                 raise
-
-
-def _temporary(job: Job, outcome: Outcome) -> Book:
-    """The book in a folder of its own, which goes with it."""
-    try:
-        folder = Path(tempfile.mkdtemp(prefix="solver-"))
-    except OSError as error:
-        raise ResourceError(f"no temporary file can be made ({error.strerror}): name a path for the book") from None
-    owner = os.getpid()
-
-    def remove() -> None:
-        # Not from a fork of the process that it belongs to
-        if os.getpid() == owner:
-            shutil.rmtree(folder, ignore_errors=True)
-
-    try:
-        _write(folder / "book.lmdb", job, outcome)
-        book = Book(folder / "book.lmdb", job.rules.game)
-    except BaseException:
-        remove()
-        raise
-    book.when_closed(remove)
-    return book

@@ -15,7 +15,6 @@ can tell. So a short one comes first, and the winner of the race answers the res
 from __future__ import annotations
 
 import abc
-import functools
 import math
 import time
 from collections.abc import Iterator, Sequence
@@ -34,7 +33,6 @@ from solver.solving.job import Job
 
 if TYPE_CHECKING:
     from solver.compiled.exact.proof import Prover
-    from solver.compiled.exact.searcher import Searcher
 
 TABLE = 1 << 30  # bytes of the searches' tables
 STATE_BYTES = 600  # of memory that a state of the book takes while it is found; assumed
@@ -53,18 +51,17 @@ class Racer(abc.ABC):
     Attributes:
         score: What it found: -1, 0 or 1. None before.
         turns: How many turns it has had without finding it.
-        engine: The compiled search, whose `arrays` are all that it goes on from.
-        has_begun: Whether it was told which state to search.
+        engine: The compiled search, whose `arrays` are all that it goes on from. None before it has begun.
     """
 
     method: ClassVar[Method]
-    engine: Any
+    engine: Any = None
 
     def __init__(self, rules: Rules, table: int) -> None:
         """`table`: The bytes that its table may take, once it has begun."""
         self.rules, self.table = rules, table
         self.score: int | None = None
-        self.turns, self.has_begun = 0, False
+        self.turns = 0
 
     @abc.abstractmethod
     def begin(self, state: int) -> None:
@@ -100,14 +97,6 @@ class AlphaBeta(Racer):
 
     method = Method.ALPHABETA
 
-    @functools.cached_property
-    def engine(self) -> Searcher:
-        from solver.compiled.exact.searcher import Searcher
-
-        searcher = Searcher(self.rules, symmetry=self.rules.symmetry, outcomes=True, table=self.table)
-        searcher.warm()
-        return searcher
-
     def is_worth(self, state: int, bound: int, seconds: float | None) -> bool:
         return bool(self.engine.value(state, seconds=seconds).score >= bound)
 
@@ -116,15 +105,19 @@ class AlphaBeta(Racer):
         return f"{self.nodes:,} nodes of alpha-beta"
 
     def begin(self, state: int) -> None:
-        self.engine.begin(state, -1, 1)
-        self.has_begun = True
+        from solver.compiled.exact.searcher import Searcher
+
+        searcher = Searcher(self.rules, symmetry=self.rules.symmetry, outcomes=True, table=self.table)
+        searcher.warm()
+        searcher.begin(state, -1, 1)
+        self.engine = searcher
 
     def advance(self) -> int | None:
         searcher, stop = self.engine, self.engine.all_nodes + ALPHABETA_TURN
         try:
             while searcher.all_nodes < stop:
                 if searcher.advance(stop - searcher.all_nodes):
-                    return searcher.end()
+                    return int(searcher.end())
         except MethodError:
             raise MethodError(f"{self.rules.name} has cycles, and a proof may never end there: solve it") from None
         return None
@@ -135,14 +128,6 @@ class ProofNumbers(Racer):
 
     method = Method.PROOF_NUMBER
 
-    @functools.cached_property
-    def engine(self) -> Prover:
-        from solver.compiled.exact.proof import Prover
-
-        prover = Prover(self.rules, self.table)
-        prover.warm()
-        return prover
-
     def is_worth(self, state: int, bound: int, seconds: float | None) -> bool:
         deadline = math.inf if seconds is None else time.monotonic() + seconds
 
@@ -150,7 +135,7 @@ class ProofNumbers(Racer):
             if time.monotonic() > deadline:
                 raise BudgetExceeded("the search has used up its budget: allow more seconds")
 
-        return self.engine.is_worth(state, bound, watch)
+        return bool(self.engine.is_worth(state, bound, watch))
 
     @property
     def progress(self) -> str:
@@ -160,15 +145,18 @@ class ProofNumbers(Racer):
         return f"{self.nodes:,} nodes of proof-number search ({numbers})"
 
     def begin(self, state: int) -> None:
-        self._state = state
-        self.engine.begin(state, 1)
-        self.has_begun = True
+        from solver.compiled.exact.proof import Prover
+
+        prover = Prover(self.rules, self.table)
+        prover.warm()
+        prover.begin(state, 1)
+        self._state, self.engine = state, prover
 
     def advance(self) -> int | None:
         is_worth = self.engine.advance(PROOF_NUMBER_TURN)
         if is_worth is None:
             return None
-        bound = self.engine.bound
+        bound = int(self.engine.bound)
         if is_worth:
             return bound
         if bound == 0:
@@ -349,7 +337,7 @@ class Race:
                 turn = min(racer.turns for racer in self._racers)
                 behind = [racer for racer in self._racers if racer.turns == turn]
                 for racer in behind:
-                    if not racer.has_begun:
+                    if racer.engine is None:
                         racer.begin(state)
                 with ThreadPoolExecutor(len(behind)) as pool:
                     for future in [pool.submit(racer.take_turn) for racer in behind]:
@@ -361,7 +349,7 @@ class Race:
                     return winner
                 nodes = self._nodes
                 rate = (nodes - self._begun_nodes) / max(1e-9, time.monotonic() - self._begun)
-                told = " and ".join(racer.progress for racer in self._racers if racer.has_begun)
+                told = " and ".join(racer.progress for racer in self._racers if racer.engine is not None)
                 options.progress("prove", nodes, None, f"{told}, {rate:.3g} nodes/s")
                 if time.monotonic() > self._deadline:
                     raise Unproved(f"{game_text(self._rules.game)} is not proved after {told}{self._keep()}")
@@ -403,7 +391,7 @@ class Race:
         numbers: list[int] = []
         arrays: list[Any] = []  # of NumPy
         for racer in self._racers:
-            own = racer.engine.arrays if racer.has_begun else []
+            own = racer.engine.arrays if racer.engine is not None else []
             numbers += [len(own), racer.turns]
             arrays += own
         suspended.write(self._path, self._facts, numbers, arrays)
@@ -430,7 +418,7 @@ class Race:
 
     @property
     def _nodes(self) -> int:
-        return sum(racer.nodes for racer in self._racers if racer.has_begun)
+        return sum(racer.nodes for racer in self._racers if racer.engine is not None)
 
     @property
     def _facts(self) -> str:

@@ -101,7 +101,15 @@ class Tree:
             for parent in self._parents.get(state, ()):
                 self._missing[parent] -= 1
                 self._mark(parent)
-            self._check_acyclic(state)
+            # Play must not come back, by states of the new one's tier that are in the tree
+            level, visited, todo = rules.tier(state), {state}, [state]
+            while todo:
+                for child in self.children(todo.pop()):
+                    if child == state:
+                        raise cycle(rules, "growing a book")
+                    if child in self.merits and child not in visited and rules.tier(child) <= level:
+                        visited.add(child)
+                        todo.append(child)
             self._mark(state)
         while self._stale:
             _, state = heapq.heappop(self._stale)
@@ -125,19 +133,6 @@ class Tree:
     def is_exact(self, state: Any) -> bool:
         """Whether the value of a state of the tree is known."""
         return not isinstance(self.merits[state], float)
-
-    def _check_acyclic(self, state: Any) -> None:
-        """Raise MethodError if play comes back to a new state, by states of its tier that are in the tree."""
-        tier = self.rules.tier
-        level, visited = tier(state), {state}
-        todo = [state]
-        while todo:
-            for child in self.children(todo.pop()):
-                if child == state:
-                    raise cycle(self.rules, "growing a book")
-                if child in self.merits and child not in visited and tier(child) <= level:
-                    visited.add(child)
-                    todo.append(child)
 
     def _mark(self, state: Any) -> None:
         if self._missing[state] == 0 and not self.is_exact(state):
@@ -270,10 +265,11 @@ class Growing:
             due += began
             while leaves := self._next(tree, played, time.monotonic() - began):
                 # Each child is valued once, with the first of its leaves
-                visited, tasks = set(tree.merits), []
+                visited, tasks = set[Any](), []
                 for leaf in leaves:
-                    tasks.append([child for child in tree.children(leaf) if child not in visited])
-                    visited.update(tasks[-1])
+                    children = [child for child in tree.children(leaf) if child not in tree.merits]
+                    tasks.append([child for child in children if child not in visited])
+                    visited.update(children)
                 tree.add(valued(tasks))
                 root = tree.merits[rules.canonical(rules.game.initial())]
                 options.progress("growing", len(tree.merits), self.positions, kind.words(kind.value(root)))

@@ -108,8 +108,24 @@ def _records(lines: Iterator[str]) -> Iterator[tuple[int, Any]]:
     first_line = next(numbered, None)
     if first_line is None:
         return
-    if not first_line[1].lstrip().startswith("{"):
-        yield from _rows(first_line[1], lines, first_line[0])
+    begin, header = first_line
+    if not header.lstrip().startswith("{"):
+        # A CSV, whose header this is
+        rows = filter(
+            operator.itemgetter(1), table_rows(itertools.chain(itertools.repeat("", begin - 1), [header], lines))
+        )
+        names = [name.strip().casefold() for name in next(rows)[1]]
+        if not {"state", "score"} <= {*names}:
+            raise TextError(f"line {begin}: neither a JSON object nor names of columns, state and score among them")
+        for number, row in rows:
+            if len(row) != len(names):
+                raise TextError(f"line {number}: {len(row)} fields under {len(names)} columns")
+            fields: dict[str, Any] = dict(zip(names, row, strict=True))
+            for name in {"score", "distance"} & fields.keys():
+                # The whole number that a cell holds, None of an empty one; any other text as it is
+                cell = fields[name].strip()
+                fields[name] = int(cell) if re.fullmatch("-?[0-9]{1,20}", cell, re.ASCII) else cell or None
+            yield number, fields
         return
     for number, line in itertools.chain([first_line], numbered):
         try:
@@ -120,24 +136,6 @@ def _records(lines: Iterator[str]) -> Iterator[tuple[int, Any]]:
             raise TextError(f"line {number}: brackets nested too deep") from None
         except ValueError as error:
             raise TextError(f"line {number}: {error}") from None
-
-
-def _rows(header: str, lines: Iterator[str], number: int) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The rows of a CSV whose header is line `number`, each by the names of the columns. Raises TextError."""
-    rows = table_rows(itertools.chain(itertools.repeat("", number - 1), [header], lines))
-    _, head = next(filter(operator.itemgetter(1), rows))
-    names = [name.strip().casefold() for name in head]
-    if not {"state", "score"} <= {*names}:
-        raise TextError(f"line {number}: neither a JSON object nor names of columns, state and score among them")
-    for number, row in filter(operator.itemgetter(1), rows):
-        if len(row) != len(names):
-            raise TextError(f"line {number}: {len(row)} fields under {len(names)} columns")
-        fields: dict[str, Any] = dict(zip(names, row, strict=True))
-        for name in {"score", "distance"} & fields.keys():
-            # The whole number that a cell holds, None of an empty one; any other text as it is
-            cell = fields[name].strip()
-            fields[name] = int(cell) if re.fullmatch("-?[0-9]{1,20}", cell, re.ASCII) else cell or None
-        yield number, fields
 
 
 def _integer(text: str) -> int:
