@@ -1,11 +1,10 @@
-"""The auditor's arithmetic: every value of a book against its children, sharing nothing with the sweep but the rules.
+"""Every value of a book against its children, by kernels (`judging`) over the compiled moves.
 
 It never calls a book wrong by itself. It asks plain Python about each state that the kernels call wrong, and raises
 UncompiledRules if plain Python finds nothing. A fault of the whole book, such as a wrong count, raises Unconfirmed.
 
-It has arithmetic of its own for values, and a look-up of its own (`judging`: a table of the leading bits, and
-bisection). It marks every state that some move reaches, so that it finds strays as well. It counts all states
-anew, by tier and outcome.
+It has a look-up of its own: a table of the leading bits, and bisection. It marks every state that some move reaches, so
+that it finds strays as well. It counts all states anew, by tier and outcome.
 
 Cost: 4 to 13 bytes a state, 5 in most games: 2, 4 or 8 for its low bits, 1 or more for its value, 1 for its mark. Where
 that is more than the memory given, all but the marks lie in unnamed files, whose pages are let go again, and there is a
@@ -25,18 +24,21 @@ from solver.base.errors import DamagedBook, SolverError, UncompiledRules
 from solver.base.kinds import Method
 from solver.base.parallel import Workers
 from solver.base.progress import Progress, silent
+from solver.base.value import WIN
 from solver.book import Book
 from solver.book.check import check_counts
 from solver.book.codecs.arrays import read_parts
 from solver.book.solution import TierCount
 from solver.compiled import agreement
 from solver.compiled.binding import FAILURES, bind, compiling, is_of_compiler
+from solver.compiled.edges import CompiledMoves
 from solver.rules.game import Rules
 from solver.store.runs import READ_AHEAD_BYTES, Key, Runs, States, merged
 from solver.store.shared import read_only, shared
 from solver.store.sorting import sort_unique
 from solver.store.work import Work
 from solver.sweep.expansion import STATES_PER_CALL
+from solver.sweep.forward import starts_of
 from solver.verifying import judging
 from solver.verifying.judging import AT, COUNT, CULPRIT, FAULT, FAULTS, LOOKS, STAYS, Reached, Sorted
 from solver.verifying.plainly import UNGROUNDED, Plain, Unconfirmed, of_the_whole, refusal
@@ -148,16 +150,10 @@ class _Audit:
         self.book, self.team, self.work, self.memory, self.progress = book, team, work, memory, progress
         self.rules, self.plain = rules, Plain(book, rules, True)
         header = book.header
-        self.kernels = bind(
-            judging,
-            rules.game,
-            header.symmetry,
-            not header.kind.has_distances,
-            tiers=header.tiers is not None,
-            CONVERTS=header.kind.converts,
-            MEANS=header.kind.reducer == "mean",
-            MEX=header.kind.reducer == "mex",
-        )
+        self.compiled = CompiledMoves(rules, header.kind.in_tiers(header.method) or header.kind.converts)
+        # All moves, although a win at once would decide a state
+        self.moves = self.compiled.moves._replace(win=WIN)
+        self.kernels = bind(judging, rules.game, rules.symmetry)
         self.tiers = np.array([tier.tier for tier in header.tiers or ()], np.int64)
         self.tallies = np.zeros((max(1, len(self.tiers)), 5), np.int64)
         # Some move does not raise the tier
@@ -176,7 +172,14 @@ class _Audit:
                 raise Unconfirmed(
                     f"{self.book.path}: no move leads to state {state}, and play does not start there: solve again"
                 )
-        self._counts()
+        for ends in merged(self.ends.of(Key(0)), self.team):
+            tiers, _, utilities = self._described(ends)
+            self.tallies += self._tallied(ends, tiers, utilities, True)
+        numbers = self.tiers.tolist() or [0]
+        with of_the_whole():
+            check_counts(
+                self.book, [TierCount(tier, *row) for tier, row in zip(numbers, self.tallies.tolist(), strict=True)]
+            )
 
     def _moves(self, reached: Reached) -> None:
         """All values against their children; the marks of those in its range. Counts go into the first pass."""
@@ -184,55 +187,68 @@ class _Audit:
         chunk = SMALL_CHUNK if self.work.columns else STATES_PER_CALL
         begins = range(0, stored, chunk)
 
-        def check(begin: int) -> tuple[NDArray[np.int64], NDArray[np.int64], list[States]]:
-            tallies = np.zeros_like(self.tallies)
-            missing: list[States] = []
-            report = np.zeros(6, np.int64)
-            looks, stay, end = 0, 0, min(begin + chunk, stored)
-            while begin < end and not report[FAULT]:
-                ends = np.empty(ENDS, np.int64)
-                try:
-                    self.kernels.audit(self.stored, reached, self.tiers, tallies, begin, end, ends, report)
-                except FAILURES as error:
-                    if isinstance(error, SolverError) or is_of_compiler(error):
-                        raise
-                    raise self._failed(max(begin, int(report[AT])), end, error) from error
-                missing.append(ends[: sort_unique(ends, np.empty_like(ends), report[COUNT])].copy())
-                looks += report[LOOKS]
-                stay |= report[STAYS]
-                if report[AT] == begin and not report[FAULT]:
-                    raise self._unlike(int(report[CULPRIT]), f"has more than {ENDS:,} moves")
-                begin = int(report[AT])
-            report[LOOKS], report[STAYS] = looks, stay
-            return report, tallies, missing
+        def check(begin: int) -> tuple[int, bool, NDArray[np.int64], list[States]]:
+            looks, stays, end, report = 0, False, min(begin + chunk, stored), np.zeros(6, np.int64)
+            states, missing = judging.states_from(self.stored.states, begin, end), list[States]()
+            try:
+                tiers, faults, _ = self._described(states)
+                for index in np.flatnonzero(faults)[:1].tolist():
+                    raise self._unlike(int(states[index]), FAULTS[int(faults[index])])
+                tallies = self._tallied(states, tiers, judging.merits_of(self.stored, begin, end), False)
+                cursor = begin
+                while cursor < end:
+                    ends = np.empty(ENDS, np.int64)
+                    tiers_left = tiers[cursor - begin :]
+                    judging.audit(self.moves, self.stored, reached, cursor, end, tiers_left, ends, report)
+                    if report[FAULT]:
+                        raise self._unlike(int(report[CULPRIT]), FAULTS[int(report[FAULT])])
+                    if report[AT] == cursor:
+                        raise self._unlike(int(states[cursor - begin]), f"has more than {ENDS:,} moves")
+                    missing.append(ends[: sort_unique(ends, np.empty_like(ends), report[COUNT])].copy())
+                    looks, stays, cursor = looks + int(report[LOOKS]), stays | bool(report[STAYS]), int(report[AT])
+            except FAILURES as error:
+                if isinstance(error, SolverError) or is_of_compiler(error):
+                    raise
+                raise self._failed(max(begin, int(report[AT])), end, error) from error
+            return looks, stays, tallies, missing
 
         results: Iterator[Any] = self.team.map(check, begins)
-        for begin, (report, tallies, found) in zip(begins, results, strict=True):
-            if report[FAULT]:
-                raise self._unlike(int(report[CULPRIT]), FAULTS[int(report[FAULT])])
+        for begin, (looks, stays, tallies, found) in zip(begins, results, strict=True):
             if reached.low == 0:
                 self.tallies += tallies
-                self.stays |= bool(report[STAYS])
+                self.stays |= stays
                 for ends in found:
                     self._keep(ends)
             if self.work.columns:
-                self.work.read(int(report[LOOKS]) * READ_AHEAD_BYTES)
+                self.work.read(looks * READ_AHEAD_BYTES)
             self.progress("verify", min(begin + chunk, stored), stored)
 
+    def _described(self, states: States) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """The tiers of states, why a book stores none of them, and the utilities of those that are finished."""
+        tiers, faults, utilities = np.zeros((3, len(states)), np.int64)
+        self.kernels.describe(states, tiers, faults, utilities)
+        return tiers, faults, utilities
+
+    def _tallied(self, states: States, tiers: States, scores: States, are_finished: bool) -> NDArray[np.int64]:
+        """Count states: a row for each tier of states, finished ones, wins, draws, losses."""
+        tallies = np.zeros_like(self.tallies)
+        index = judging.tally(tiers, scores, self.tiers, tallies)
+        if index >= 0:
+            raise self._unlike(int(states[index]), FAULTS[judging.WRONG_TIER])
+        tallies[:, 0] = tallies[:, 2:].sum(axis=1)
+        tallies[:, 1] = tallies[:, 0] * are_finished
+        return tallies
+
     def _starts(self, reached: Reached) -> None:
-        report = np.zeros(4, np.int64)
-        ends = np.empty(START_ENDS, np.int64)
-        while True:
-            begin = int(report[AT])
-            self.kernels.mark_starts(self.stored, reached, begin, ends, report)
-            if report[FAULT]:
-                start = int(report[CULPRIT])
+        for starts, _ in starts_of(self.compiled, START_ENDS):
+            missing = np.empty_like(starts)
+            missing = missing[: judging.mark_starts(self.stored, reached, starts, missing)]
+            _, faults, _ = self._described(missing)
+            for start in missing[faults != judging.TERMINAL][:1].tolist():
                 self.plain.check_start(start)
                 raise agreement.unlike(self.rules, f"the start {start} is missing")
             if reached.low == 0:
-                self._keep(ends[: sort_unique(ends, np.empty_like(ends), report[COUNT])].copy())
-            if report[COUNT] < len(ends):
-                return
+                self._keep(np.unique(missing))
 
     def _keep(self, ends: States) -> None:
         """Finished states, sorted and without doubles, of which others may know the same."""
@@ -241,26 +257,16 @@ class _Audit:
             if self.ends.bytes > self.ends.limit:
                 self.ends.spill(self.team)
 
-    def _counts(self) -> None:
-        """The counts of all states that were met against the header's."""
-        for ends in merged(self.ends.of(Key(0)), self.team):
-            culprit = self.kernels.tally_ends(ends, self.tiers, self.tallies)
-            if culprit >= 0:
-                raise self._unlike(int(culprit), FAULTS[judging.WRONG_TIER])
-        numbers = self.tiers.tolist() or [0]
-        with of_the_whole():
-            check_counts(
-                self.book, [TierCount(tier, *row) for tier, row in zip(numbers, self.tallies.tolist(), strict=True)]
-            )
-
     def ground(self) -> None:
         """Hold up all values, as `plainly.check_grounds`. Takes 9 bytes a state. Raises DamagedBook."""
         stored = self.stored
         grounded = np.zeros(len(stored.states.lows), np.uint8)
+        endless = self.compiled.endless(judging.states_from(stored.states, 0, len(grounded)))
 
         def some(pending: NDArray[np.int64]) -> NDArray[np.int64]:
             left = np.empty_like(pending)
-            count = self.kernels.ground(stored, grounded, pending, left)
+            tiers, _, _ = self._described(judging.states_at(stored.states, pending))
+            count = judging.ground(self.moves, stored, endless, grounded, pending, tiers, left)
             if count < 0:
                 raise refusal(self.book, state_at(stored.states, left[0]), -count)
             return left[:count].copy()

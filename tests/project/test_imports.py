@@ -37,7 +37,7 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "cluster": {
         "fsspec", "numba", "numpy", "psutil", "ray", "base", "rules", "compiled", "store", "book", "sweep",
     },
-    "verifying": {"numpy", "base", "rules", "search", "compiled", "store", "book", "play", "sweep"},
+    "verifying": {"numba", "numpy", "base", "rules", "search", "compiled", "store", "book", "play", "sweep"},
     "solving": {"base", "rules", "search", "check", "compiled", "store", "book", "sweep", "cluster"},
     "edit": {"base", "rules", "search", "compiled", "book", "solving"},
     "estimate": {"base", "rules", "search", "check", "compiled", "sweep", "solving"},

@@ -3,7 +3,6 @@
 import functools
 import re
 from collections import Counter
-from types import SimpleNamespace
 
 import pytest
 
@@ -259,20 +258,16 @@ def test_a_sample_is_verified_in_plain_python(tmp_path, right, monkeypatch):
 def kernels(monkeypatch):
     """`kernels(name=function)` puts functions in the place of compiled ones of a game of one's own, as it were."""
     pytest.importorskip("numba")
-    from solver.verifying import audit
+    from solver.verifying import judging
 
     monkeypatch.setattr(verification, "PLAIN_LIMIT", 0)
     monkeypatch.setattr(verification, "is_built_in", lambda name: False)
-    bind = audit.bind
+    made = {name: getattr(judging, name) for name in ("audit", "tally", "mark_starts")}
 
     def put(**others):
-        def bound(*arguments, **options):
-            made = vars(bind(*arguments, **options))
-            return SimpleNamespace(
-                **made | {name: functools.partial(other, made[name]) for name, other in others.items()}
-            )
-
-        monkeypatch.setattr(audit, "bind", bound)
+        for name, kernel in made.items():
+            other = others.get(name)
+            monkeypatch.setattr(judging, name, kernel if other is None else functools.partial(other, kernel))
 
     return put
 
@@ -283,36 +278,36 @@ def state_at(stored, place):
     return audit.state_at(stored.states, place)
 
 
-def call_wrong(audit, stored, reached, tiers, tallies, begin, end, ends, report):
+def call_wrong(audit, moves, stored, reached, begin, end, tiers, ends, report):
     """Call a state in the middle of the first ones wrong."""
-    audit(stored, reached, tiers, tallies, begin, end, ends, report)
+    audit(moves, stored, reached, begin, end, tiers, ends, report)
     report[:2] = 2, state_at(stored, end // 2)
 
 
-def count_wrong(audit, stored, reached, tiers, tallies, *rest):
+def count_wrong(tally, tiers, scores, known, tallies):
     """Count a state too many."""
-    audit(stored, reached, tiers, tallies, *rest)
-    tallies[0, 0] += 1
+    tallies[0, 3] += 1
+    return tally(tiers, scores, known, tallies)
 
 
-def reach_nothing(audit, stored, reached, *rest):
+def reach_nothing(audit, moves, stored, reached, *rest):
     """Mark no state as reached."""
-    audit(stored, reached._replace(marks=reached.marks.copy()), *rest)
+    audit(moves, stored, reached._replace(marks=reached.marks.copy()), *rest)
 
 
-def fail(audit, stored, reached, tiers, tallies, begin, end, ends, report):
+def fail(audit, *arguments):
     """Fail at a state, as rules do that leave 64 bits."""
     raise OverflowError("line 27: beyond 64 bits by +")
 
 
-def miss_the_start(mark_starts, stored, reached, begin, ends, report):
-    mark_starts(stored, reached, begin, ends, report)
-    report[:2] = 1, state_at(stored, 0)
+def miss_the_start(mark_starts, stored, reached, starts, missing):
+    missing[0] = state_at(stored, 0)
+    return 1
 
 
 LIARS = {
     "a-state": ({"audit": call_wrong}, "as compiled, state [0-9]+ has another value .*; not as plain Python"),
-    "a-count": ({"audit": count_wrong}, "as compiled, .* its header counts"),
+    "a-count": ({"tally": count_wrong}, "as compiled, .* its header counts"),
     "a-stray": ({"audit": reach_nothing}, "as compiled, .* no move leads to state"),
     "a-failure": ({"audit": fail}, "as compiled, they fail with OverflowError: line 27: beyond 64 bits by +"),
     "a-start": ({"mark_starts": miss_the_start}, "as compiled, the start [0-9]+ is missing; not as plain Python"),
@@ -341,7 +336,7 @@ def test_a_book_too_large_for_plain_python_is_refused(solved, kernels, monkeypat
     kernels(audit=fail)
     with pytest.raises(ResourceError, match="plain Python must judge .*line 27.* in plain Python: use more --memory"):
         verification.verify(solved[0])
-    kernels(audit=count_wrong)
+    kernels(tally=count_wrong)
     with pytest.raises(DamagedBook, match="its header counts .*plain Python must confirm that: .* more --memory[)]"):
         verification.verify(solved[0])
 
