@@ -1,6 +1,11 @@
 """Rules as a user writes them into a file: a race in steps of 1 and 2, some of whose methods are others."""
 
+import os
+import tempfile
 import textwrap
+from pathlib import Path
+
+from solver.rules.game import load_game
 
 BODIES = {
     "initial": "0",
@@ -26,6 +31,15 @@ def write_rules(path, *, name="Race", fields="goal: int = 10", head="", more="",
     lines += textwrap.indent(textwrap.dedent(more), " " * 4).splitlines()
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return f"{path}::{name}"
+
+
+FOLDER = tempfile.TemporaryDirectory(prefix="rules-")  # it goes with this process
+
+
+def ruled(name, **bodies):
+    """A class of rules with these bodies, for its instances to differ by their fields."""
+    path = Path(FOLDER.name, f"{name.lower()}{len(os.listdir(FOLDER.name))}.py")
+    return type(load_game(write_rules(path, name=name, **bodies)))
 
 
 def write_third(path, players=3):

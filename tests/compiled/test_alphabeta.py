@@ -3,7 +3,6 @@
 import random
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
 
 import pytest
 
@@ -16,6 +15,7 @@ from tests import DATA, naive
 from tests.games import ACYCLIC, STORES
 from tests.refusals import raises
 from tests.ways import slow, until
+from tests.written import ruled
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
@@ -160,43 +160,19 @@ def test_a_game_with_cycles_is_refused():
         Searcher(game).value(game.initial())
 
 
-class Stakes(NamedTuple):
-    """Each adds 1, 2 or 3 to a sum, twice; the margin is the sum's rest by 5, less 2, times a stake of 2 ** exponent.
-
-    It is the utility of the end, or what the last move scores. A state is the ply, the sum 2 bits on, and the exponent
-    6 bits on.
-    """
-
-    by_moves: bool = False
-    score_game = True
-
-    def initial(self):
-        return 0
-
-    def actions(self, state):
-        yield 1
-        yield 2
-        yield 3
-
-    def result(self, state, action):
-        return state + 1 + 4 * action
-
-    def reward(self, state, action):
-        child = self.result(state, action)
-        return -self._margin(child) if self.by_moves and self.is_terminal(child) else 0
-
-    def is_terminal(self, state):
-        return state & 3 == 3
-
-    def utility(self, state):
-        return 0 if self.by_moves else self._margin(state)
-
-    def _margin(self, state):
-        return ((state >> 2 & 15) % 5 - 2) * (1 << (state >> 6))
-
-    def bounds(self, state):
-        most = 2 << (state >> 6)
-        return -most, most
+# Each adds 1, 2 or 3 to a sum, twice; the margin is the sum's rest by 5, less 2, times a stake of 2 ** exponent: the
+# utility of the end, or what the last move scores. A state is the ply, the sum 2 bits on, and the exponent 6 bits on
+Stakes = ruled(
+    "Stakes",
+    fields="by_moves: bool = False\nscore_game = True",
+    actions="yield 1\nyield 2\nyield 3",
+    result="state + 1 + 4 * action",
+    reward="-self.margin(state + 1 + 4 * action) if self.by_moves and state & 3 == 2 else 0",
+    is_terminal="state & 3 == 3",
+    utility="0 if self.by_moves else self.margin(state)",
+    margin="((state >> 2 & 15) % 5 - 2) * (1 << (state >> 6))",
+    bounds="-(2 << (state >> 6)), 2 << (state >> 6)",
+)
 
 
 @pytest.mark.slow
@@ -219,26 +195,15 @@ def test_margins_beyond_the_tables_fields_are_refused_and_never_wrong(by_moves):
         raises(UncompiledRules, None, large.value, exponent << 6)
 
 
-class Patience(NamedTuple):
-    """Two moves, then a win that still takes very long."""
-
-    def initial(self):
-        return 0
-
-    def actions(self, state):
-        yield 1
-
-    def result(self, state, action):
-        return state + 1
-
-    def is_terminal(self, state):
-        return state & 3 == 2
-
-    def utility(self, state):
-        return 1
-
-    def plies_left(self, state):
-        return state >> 2
+# Two moves, then a win that still takes very long
+Patience = ruled(
+    "Patience",
+    fields="",
+    actions="yield 1",
+    is_terminal="state & 3 == 2",
+    utility="1",
+    plies_left="state >> 2",
+)
 
 
 @pytest.mark.slow

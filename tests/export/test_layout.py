@@ -3,7 +3,6 @@
 import random
 import tomllib
 from itertools import islice
-from typing import NamedTuple
 
 import pytest
 
@@ -14,6 +13,7 @@ from solver.games import CATALOGUE
 from solver.rules.game import Rules, load_game, own_value
 from tests import ROOT
 from tests.refusals import raises
+from tests.written import ruled
 
 PLAIN = [name for name in CATALOGUE if name not in ("graph", "tree", "chess-ending")] + ["chess-ending:KPK"]
 CATALOG = tomllib.loads((ROOT / "books" / "catalog.toml").read_text("utf-8"))
@@ -75,25 +75,15 @@ def test_a_layout_numbers_actions_densely_and_draws_planes():
         Layout("o", 3, 3, layout.actions).planes(rules, state)
 
 
-class Stack(NamedTuple):
-    """Take two, three or seven coins; declares no layout."""
-
-    coins: int = 12
-
-    def initial(self):
-        return self.coins
-
-    def actions(self, state):
-        yield from (take for take in (2, 3, 7) if take <= state)
-
-    def result(self, state, action):
-        return state - action
-
-    def is_terminal(self, state):
-        return state < 2
-
-    def utility(self, state):
-        return -1
+# Take two, three or seven coins; declares no layout
+Stack = ruled(
+    "Stack",
+    fields="coins: int = 12",
+    initial="self.coins",
+    actions="yield from (take for take in (2, 3, 7) if take <= state)",
+    result="state - action",
+    is_terminal="state < 2",
+)
 
 
 def test_a_game_of_few_positions_needs_no_declaration_and_no_board():

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import re
-from typing import NamedTuple
 
 import pytest
 
@@ -18,6 +17,7 @@ from solver.rules.notation import format_action
 from tests.commands import ok
 from tests.naive import solve
 from tests.refusals import raises
+from tests.written import ruled
 
 
 def by_brute_force(name, goal):
@@ -49,32 +49,20 @@ def test_candidates_are_those_of_brute_force(name, goal):
     assert found == set(by_brute_force(name, goal))
 
 
-class Twice(NamedTuple):
-    """After 0 the first player moves again, and at 1 two moves win, each in three plies more."""
-
-    both: bool = True
-    children = {0: (1, 9), 1: (2, 3), 2: (4,), 3: (5,), 4: (8, 9), 5: (8, 9), 10: (11, 9), 11: (12, 13), 12: (8, 9)}
-
-    def initial(self):
-        return 0 if self.both else 10
-
-    def actions(self, state):
-        yield from range(len(self.children[state]))
-
-    def result(self, state, action):
-        return self.children[state][action]
-
-    def to_move(self, state):
-        return int(state in (2, 3, 8, 9))
-
-    def is_terminal(self, state):
-        return state not in self.children
-
-    def utility(self, state):
-        return {8: -1, 9: 1, 13: -1}[state]
-
-    def tier(self, state):
-        return state if state in self.children else 20
+CHILDREN = {0: (1, 9), 1: (2, 3), 2: (4,), 3: (5,), 4: (8, 9), 5: (8, 9), 10: (11, 9), 11: (12, 13), 12: (8, 9)}
+# After 0 the first player moves again, and at 1 two moves win, each in three plies more
+Twice = ruled(
+    "Twice",
+    head=f"CHILDREN = {CHILDREN}",
+    fields="both: bool = True",
+    initial="0 if self.both else 10",
+    actions="yield from range(len(CHILDREN[state]))",
+    result="CHILDREN[state][action]",
+    to_move="int(state in (2, 3, 8, 9))",
+    is_terminal="state not in CHILDREN",
+    utility="{8: -1, 9: 1, 13: -1}[state]",
+    tier="state if state in CHILDREN else 20",
+)
 
 
 def wins_alone(rules, state, wins):

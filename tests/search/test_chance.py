@@ -5,7 +5,6 @@ tests/dice_games.py.
 """
 
 from fractions import Fraction
-from typing import NamedTuple
 
 import pytest
 
@@ -17,7 +16,7 @@ from tests.games import CHANCE_ACYCLIC, CHANCE_CYCLIC, CHANCE_GAMES
 from tests.oracles import CHANCE_ORACLES, LAST_CHECKERS, PIGLET
 from tests.refusals import raises
 from tests.ways import slowly
-from tests.written import write_rules
+from tests.written import ruled, write_rules
 
 JUDGED = 3_000  # states that the judge takes in the fast tests
 SMALL_ORACLES = [oracle for oracle in CHANCE_ORACLES if oracle.states is not None and oracle.states <= JUDGED]
@@ -208,33 +207,16 @@ def test_plays_of_hypergammon_by_other_rules():
         assert found == [*map(int, counts.split())]
 
 
-class Ways(NamedTuple):
-    """Stay or throw, for ever; chance as the test says."""
-
-    weights: tuple[int, ...] = (1,)
-
-    def initial(self):
-        return 0
-
-    def actions(self, state):
-        yield from (0, 1)
-
-    def result(self, state, action):
-        return action
-
-    def is_terminal(self, state):
-        return state > 2
-
-    def utility(self, state):
-        return -1
-
-    def to_move(self, state):
-        return 0
-
-    def chance(self, state):
-        if state == 1:
-            for weight in self.weights:
-                yield weight, 2 + weight
+# Stay or throw, for ever; chance as the test says
+Ways = ruled(
+    "Ways",
+    fields="weights: tuple[int, ...] = (1,)",
+    actions="yield from (0, 1)",
+    result="action",
+    is_terminal="state > 2",
+    to_move="0",
+    chance="if state == 1:\n    for weight in self.weights:\n        yield weight, 2 + weight",
+)
 
 
 @pytest.mark.parametrize("solve", [alphabeta.expectiminimax, value_iteration.solve])

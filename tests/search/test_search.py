@@ -1,7 +1,6 @@
 """The classical algorithms against the naive twin, the textbook, and closed forms."""
 
 import random
-from typing import NamedTuple
 
 import pytest
 
@@ -14,7 +13,7 @@ from tests import naive
 from tests.games import ACYCLIC, MORE_GAMES, SMALL_GAMES
 from tests.refusals import raises
 from tests.ways import slow, slowly
-from tests.written import write_rules
+from tests.written import ruled, write_rules
 
 ONE_OF_EACH = {text.partition(":")[0]: text for text in reversed(ACYCLIC)}.values()
 BOARDS = slowly(ACYCLIC, *(text for text in ACYCLIC if text not in ONE_OF_EACH))
@@ -172,26 +171,16 @@ def test_depth_limited_alphabeta_is_depth_limited_negamax():
                 assert pruned.counts.nodes <= full.counts.nodes
 
 
-class Bold(NamedTuple):
-    """Coins with an estimate that is not below the utilities from ten coins on."""
-
-    def initial(self):
-        return 30
-
-    def actions(self, state):
-        yield from range(1, min(3, state) + 1)
-
-    def result(self, state, action):
-        return state - action
-
-    def is_terminal(self, state):
-        return state == 0
-
-    def utility(self, state):
-        return -1
-
-    def evaluate(self, state):
-        return 0.5 if state < 10 else 1
+# Coins with an estimate that is not below the utilities from ten coins on
+Bold = ruled(
+    "Bold",
+    fields="",
+    initial="30",
+    actions="yield from range(1, min(3, state) + 1)",
+    result="state - action",
+    is_terminal="state == 0",
+    evaluate="0.5 if state < 10 else 1",
+)
 
 
 def test_estimates_out_of_bounds_are_refused():

@@ -2,7 +2,6 @@
 
 import random
 from fractions import Fraction
-from typing import NamedTuple
 
 import pytest
 
@@ -21,6 +20,7 @@ from tests.oracles import CHANCE_ORACLES
 from tests.refusals import raises
 from tests.solutions import columns, stops_until_solved, swept
 from tests.ways import compiled, quickly, slow, slowly, what_is_marked_by_kernels
+from tests.written import ruled
 
 __all__ = ["what_is_marked_by_kernels"]  # a fixture
 
@@ -90,76 +90,42 @@ def test_books_have_the_published_chances(oracle):
         assert book.expectation.error < 1e-9
 
 
-class Endless(NamedTuple):
-    """Who holds hands the turn over for nothing; who throws wins or loses by a fair coin. Nobody need throw."""
-
-    bias: int = 1
-
-    def initial(self):
-        return 0
-
-    def actions(self, state):
-        if state < 2:
-            yield 0
-            yield 1
-
-    def result(self, state, action):
-        return state + 2 if action else 1 - state
-
-    def chance(self, state):
-        if 2 <= state < 4:
-            yield 1, 4 + (state & 1)
-            yield self.bias, 5 - (state & 1)
-
-    def to_move(self, state):
-        return state & 1
-
-    def is_terminal(self, state):
-        return state >= 4
-
-    def utility(self, state):
-        return 1
-
-
-class Bids(NamedTuple):
-    """Three throws, whose eyes the thrower may keep or give away: margins, some of them at once."""
-
-    score_game = True
-    sides: int = 3
-
-    def initial(self):
-        return 0
-
-    def _left(self, state):
-        return 3 - state % 4
-
-    def to_move(self, state):
-        return state // 4 % 2
-
-    def is_terminal(self, state):
-        return state % 4 == 3 and state < 8
-
-    def utility(self, state):
-        return 0
-
-    def chance(self, state):
-        if state < 8 and state % 4 < 3:
-            for eyes in range(1, self.sides + 1):
-                yield eyes, state + 8 * eyes
-
-    def actions(self, state):
-        if state >= 8:
-            yield 0
-            yield 1
-
-    def result(self, state, action):
-        return (state % 4 + 1) + 4 * (1 - self.to_move(state))
-
-    def reward(self, state, action):
-        return state // 8 if action == 0 else -100 * (state // 8)
-
-    def tier(self, state):
-        return 2 * (state % 4) + (state >= 8)
+# Who holds hands the turn over for nothing; who throws wins or loses by a fair coin. Nobody need throw
+Endless = ruled(
+    "Endless",
+    fields="bias: int = 1",
+    actions="if state < 2:\n    yield 0\n    yield 1",
+    result="state + 2 if action else 1 - state",
+    chance="if 2 <= state < 4:\n    yield 1, 4 + (state & 1)\n    yield self.bias, 5 - (state & 1)",
+    to_move="state & 1",
+    is_terminal="state >= 4",
+    utility="1",
+)
+# Three throws, whose eyes the thrower may keep or give away: margins, some of them at once
+Bids = ruled(
+    "Bids",
+    fields="score_game = True\nsides: int = 3",
+    to_move="state // 4 % 2",
+    is_terminal="state % 4 == 3 and state < 8",
+    utility="0",
+    chance="if state < 8 and state % 4 < 3:\n"
+    "    for eyes in range(1, self.sides + 1):\n        yield eyes, state + 8 * eyes",
+    actions="if state >= 8:\n    yield 0\n    yield 1",
+    result="(state % 4 + 1) + 4 * (1 - self.to_move(state))",
+    reward="state // 8 if action == 0 else -100 * (state // 8)",
+    tier="2 * (state % 4) + (state >= 8)",
+)
+# Two throws in a row of 1 in `sides` win, 2**28 throws on average; `both`: whoever throws them
+Seldom = ruled(
+    "Seldom",
+    fields="sides: int = 1 << 14\nboth: bool = False",
+    actions="yield from ()",
+    result="state",
+    to_move="state >> 2 if self.both else 0",
+    is_terminal="state & 3 == 2",
+    utility="1",
+    chance="yield 1, state + 1\nyield self.sides - 1, ((state >> 2) + self.both & 1) << 2",
+)
 
 
 @pytest.mark.parametrize("sweeps", [False, pytest.param(True, marks=[compiled, pytest.mark.interpreted])])
@@ -205,35 +171,6 @@ def test_weights_beyond_bounds_are_named_with_the_remedy(weight, said):
 @pytest.mark.parametrize("weight", [1 << 14, 0, -1])
 def test_the_sweep_names_them_too(weight):
     raises(GameError, "weights below 1, or .* 16,384 together: write several throws", swept, Endless(weight))
-
-
-class Seldom(NamedTuple):
-    """Two throws in a row of 1 in `sides` win, 2**28 throws on average; `both`: whoever throws them."""
-
-    sides: int = 1 << 14
-    both: bool = False
-
-    def initial(self):
-        return 0
-
-    def actions(self, state):
-        yield from ()
-
-    def result(self, state, action):
-        return state
-
-    def to_move(self, state):
-        return state >> 2 if self.both else 0
-
-    def is_terminal(self, state):
-        return state & 3 == 2
-
-    def utility(self, state):
-        return 1
-
-    def chance(self, state):
-        yield 1, state + 1
-        yield self.sides - 1, ((state >> 2) + self.both & 1) << 2
 
 
 def test_play_that_hardly_ends_is_solved_exactly():

@@ -25,45 +25,26 @@ from tests.refusals import raises
 from tests.solutions import assert_is_the_truth
 from tests.verifying.test_forgers import facts_of
 from tests.ways import compiled, slow
+from tests.written import ruled
 
+# Count to `goal` in steps of 1 to 3: who moves again, what a step scores and the end are drawn by numbers
+Steps = ruled(
+    "Steps",
+    fields="seed: int = 0\ngoal: int = 8\nscore_game = True",
+    actions="yield from range(1, min(3, self.goal - state) + 1)",
+    is_terminal="state == self.goal",
+    utility="self._drawn(state, 0) % 5 - 2",
+    tier="state",
+    reward="self._drawn(state, action) % 9 - 4",
+    evaluate="self._drawn(state, 5) % 7 - 3",
+    more="""
+        def promise(self, state, action):
+            return self._drawn(state, action) % 9
 
-class Steps(NamedTuple):
-    """Count to `goal` in steps of 1 to 3: who moves again, what a step scores and the end are drawn by numbers."""
-
-    seed: int = 0
-    goal: int = 8
-
-    score_game = True
-
-    def initial(self):
-        return 0
-
-    def actions(self, state):
-        yield from range(1, min(3, self.goal - state) + 1)
-
-    def result(self, state, action):
-        return state + action
-
-    def is_terminal(self, state):
-        return state == self.goal
-
-    def utility(self, state):
-        return self._drawn(state, 0) % 5 - 2
-
-    def tier(self, state):
-        return state
-
-    def reward(self, state, action):
-        return self._drawn(state, action) % 9 - 4
-
-    def evaluate(self, state):
-        return self._drawn(state, 5) % 7 - 3
-
-    def promise(self, state, action):
-        return self._drawn(state, action) % 9
-
-    def _drawn(self, state, action):
-        return ((self.seed * 31 + state) * 31 + action) * 1103515245 + 12345 >> 12 & 0xFFFF
+        def _drawn(self, state, action):
+            return ((self.seed * 31 + state) * 31 + action) * 1103515245 + 12345 >> 12 & 0xFFFF
+    """,
+)
 
 
 class Again(Steps):

@@ -1,7 +1,6 @@
 """Numbers at the ends of what the sweep's arrays hold: the value of the plain algorithms, or one line."""
 
 import itertools
-from typing import NamedTuple
 
 import pytest
 
@@ -15,6 +14,7 @@ from solver.solving import pipeline
 from tests.refusals import raises
 from tests.solutions import swept, values
 from tests.ways import slow
+from tests.written import ruled
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
@@ -25,33 +25,25 @@ from solver.sweep import backward, forward, scale  # noqa: E402
 LAST = (1 << 63) - 1
 
 
-class Ladder(NamedTuple):
-    """One or two steps up; the end is above the last, of some worth to who is there."""
-
-    steps: int = 12
-    offset: int = 0
-    first_tier: int = 0
-    rise: int = 1
-    worth: int = 1
-
-    def initial(self):
-        return self.offset
-
-    def actions(self, state):
-        yield 1
-        yield 2
-
-    def result(self, state, action):
-        return state + action
-
-    def is_terminal(self, state):
-        return state - self.offset >= self.steps
-
-    def utility(self, state):
-        return self.worth if state & 1 else -self.worth
-
-    def tier(self, state):
-        return self.first_tier + self.rise * (state - self.offset)
+# One or two steps up; the end is above the last, of some worth to who is there
+Ladder = ruled(
+    "Ladder",
+    fields="steps: int = 12\noffset: int = 0\nfirst_tier: int = 0\nrise: int = 1\nworth: int = 1",
+    initial="self.offset",
+    is_terminal="state - self.offset >= self.steps",
+    utility="self.worth if state & 1 else -self.worth",
+    tier="self.first_tier + self.rise * (state - self.offset)",
+)
+# A ring whose first state leads to every other, with a way out, far up
+Cyclic = ruled(
+    "Cyclic",
+    fields="size: int = 30\noffset: int = 0\nleft: int = 0",
+    initial="self.offset",
+    actions="yield 1\nif state == self.offset:\n    for step in range(2, self.size):\n        yield step",
+    result="self.offset + (state - self.offset + action) % self.size",
+    is_terminal="state == self.offset + 7",
+    plies_left="self.left",
+)
 
 
 class Margins(Ladder):
@@ -67,35 +59,6 @@ class Truths(Ladder):
 
     def utility(self, state):
         return state & 1 == 1
-
-
-class Cyclic(NamedTuple):
-    """A ring whose first state leads to every other, with a way out, far up."""
-
-    size: int = 30
-    offset: int = 0
-    left: int = 0
-
-    def initial(self):
-        return self.offset
-
-    def actions(self, state):
-        yield 1
-        if state == self.offset:
-            for step in range(2, self.size):  # noqa: UP028, which Numba cannot compile
-                yield step
-
-    def result(self, state, action):
-        return self.offset + (state - self.offset + action) % self.size
-
-    def is_terminal(self, state):
-        return state == self.offset + 7
-
-    def utility(self, state):
-        return -1
-
-    def plies_left(self, state):
-        return self.left
 
 
 def truth_of(game, solve=minimax):
