@@ -49,6 +49,7 @@ from tests.books import (
     write_values,
 )
 from tests.games import LARGE_GAMES, SMALL_GAMES
+from tests.refusals import raises
 from tests.ways import slow
 
 
@@ -131,8 +132,7 @@ def test_a_palette_beyond_the_header_has_records_of_its_own(tmp_path, monkeypatc
             def damage(key, record, part=part, change=change):
                 return change(record) if bytes(key) == part_key(PALETTE_KEY, part) else record
 
-            with pytest.raises(DamagedBook, match="palette"):
-                Book(rewritten(path, tmp_path / f"damaged{part}{number}.lmdb", damage))
+            raises(DamagedBook, "palette", Book, rewritten(path, tmp_path / f"damaged{part}{number}.lmdb", damage))
 
 
 def test_more_values_than_a_book_holds_are_refused_at_once(tmp_path, monkeypatch):
@@ -250,10 +250,8 @@ def test_many_states_are_looked_up_at_once(either, tmp_path):
         for odd in (np.array([2**63, 2**64 - 1], np.uint64), [-1, 2**63], [2**70], [-(2**70), np.uint64(2**63)]):
             assert not book.lookup(odd, missing="mask").known.any()
         for odd in ([1.5], ["1"], [None], np.array([4.0]), np.array([True]), [[1], [2, 3]], {4}, "4", [4, 5.0]):
-            with pytest.raises(StateTypeError, match="not a state: pass an int|one array of integers"):
-                book.lookup(odd)
-    with pytest.raises(BookError, match="is closed"):
-        book.lookup([1])
+            raises(StateTypeError, "not a state: pass an int|one array of integers", book.lookup, odd)
+    raises(BookError, "is closed", book.lookup, [1])
     sparse = {2**60 + 2**38 * state * state: Value(state * 31 % 300) for state in range(3000)} | {7: Value(5)}
     write_values(tmp_path / "sparse.lmdb", sparse, facts={"codec": book.header.codec})
     with Book(tmp_path / "sparse.lmdb") as book:
@@ -280,8 +278,7 @@ def test_a_look_up_of_many_counts_the_states_that_are_missing(either):
         marked = book.lookup(held[:1] + gaps, missing="mask")
         assert marked.known.tolist() == [True] + [False] * 7
         assert set(marked.scores[1:].tolist()) == {-(2**63)} and set(marked.distances[1:].tolist()) == {-1}
-        with pytest.raises(MethodError, match='missing=None is no way to tell: choose "raise" or "mask"'):
-            book.lookup(held, missing=None)
+        raises(MethodError, 'missing=None is no way to tell: choose "raise" or "mask"', book.lookup, held, missing=None)
 
 
 @pytest.mark.parametrize("gone, said", [(("numpy", "numba"), "NumPy and Numba are"), (("numba",), "Numba is")])
@@ -340,8 +337,7 @@ def test_a_folded_book_knows_symmetric_states_or_says_that_it_cannot(tmp_path):
                 book[gone]
             if error is ForeignBook:
                 for ask in (book.get, book.__contains__, lambda state: book.lookup([kept, state])):
-                    with pytest.raises(error, match=message):
-                        ask(gone)
+                    raises(error, message, ask, gone)
 
 
 @pytest.mark.parametrize("codec", ["instant", "compact", "ranked"])
@@ -393,8 +389,7 @@ def test_nothing_is_left_behind_when_writing_fails(tmp_path):
         def fail(*_, failure=failure):
             raise failure
 
-        with pytest.raises(type(failure)):
-            write_values(path, {2: Value(1, 1)}, encode=fail)
+        raises(type(failure), None, write_values, path, {2: Value(1, 1)}, encode=fail)
     assert path.read_bytes() == before
     assert [one.name for one in tmp_path.iterdir()] == ["book.lmdb"]
 
@@ -407,8 +402,7 @@ def test_a_book_that_no_reader_takes_is_not_written(tmp_path):
         ({"root": Value(1, None)}, "no value of such a game"),
         ({"root": Value(1, 2**64)}, "numbers are below 2.*63"),
     ):
-        with pytest.raises(BookError, match=reason):
-            write_book(tmp_path / "book.lmdb", header._replace(**change), [([1, 2], [0, 1])])
+        raises(BookError, reason, write_book, tmp_path / "book.lmdb", header._replace(**change), [([1, 2], [0, 1])])
     assert not list(tmp_path.iterdir())
 
 
@@ -425,8 +419,7 @@ def test_states_out_of_order_are_refused(tmp_path):
     header = header_of(dict.fromkeys(range(512), Value(0)))
     states = [*range(256, 512), *range(256)]
     write_book(tmp_path / "book.lmdb", header, [(states, [0] * 512)])
-    with pytest.raises(DamagedBook, match="not ascending"):
-        check_book(tmp_path / "book.lmdb")
+    raises(DamagedBook, "not ascending", check_book, tmp_path / "book.lmdb")
 
 
 @pytest.mark.parametrize("target", ["", "no/such/folder/book.lmdb", "fifo"])
@@ -441,8 +434,7 @@ def test_a_full_disk_is_named(tmp_path, monkeypatch):
         raise lmdb.DiskError("mdb_txn_commit: No space left on device")
 
     monkeypatch.setattr("solver.book.writer._copy", full)
-    with pytest.raises(ResourceError, match="is full .* make room"):
-        write_values(tmp_path / "book.lmdb", {1: Value(0)})
+    raises(ResourceError, "is full .* make room", write_values, tmp_path / "book.lmdb", {1: Value(0)})
     assert list(tmp_path.iterdir()) == []
 
 

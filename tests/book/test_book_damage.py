@@ -14,6 +14,7 @@ from solver.base.errors import BookError, DamagedBook
 from solver.book import Book
 from solver.book.check import check_book
 from tests.books import EVERY_KEYED, corrupt, sample_values, write_sample, write_values
+from tests.refusals import raises
 
 
 @pytest.mark.parametrize(
@@ -216,8 +217,7 @@ def test_a_file_of_another_size_than_when_it_was_opened_is_damaged(tmp_path, sam
     with Book(path) as book:
         os.truncate(path, path.stat().st_size + change)
         for ask in (lambda: book[state], lambda: next(iter(book)), lambda: Book(path) if change > 0 else book[state]):
-            with pytest.raises(DamagedBook, match="was written over while it was open: write a new file, and mv it"):
-                ask()
+            raises(DamagedBook, "was written over while it was open: write a new file, and mv it", ask)
         (tmp_path / "new").write_bytes(sample[0].read_bytes())
         os.replace(tmp_path / "new", path)
         if change > 0:
@@ -230,8 +230,7 @@ def test_every_length_of_a_truncated_file_is_refused(sample, tmp_path):
     path = tmp_path / "cut.lmdb"
     for length in {0, 1, 16, 39, 40, 4095, 4096, 8191, 8192, 8193, len(whole) // 2, len(whole) - 4096, len(whole) - 1}:
         path.write_bytes(whole[:length])
-        with pytest.raises(BookError):
-            Book(path)
+        raises(BookError, None, Book, path)
 
 
 def test_the_check_finds_flipped_bits_anywhere(either, tmp_path):

@@ -15,6 +15,7 @@ from solver.book.writer import write_book
 from solver.games import CATALOGUE, FROM_FILES
 from tests import make_fifo
 from tests.books import header_of, records_of, rewritten, sample_values, with_header, write_values
+from tests.refusals import raises
 
 
 @pytest.mark.parametrize(
@@ -38,8 +39,7 @@ from tests.books import header_of, records_of, rewritten, sample_values, with_he
 )
 def test_headers_that_are_not_ours_are_refused(sample, tmp_path, changes, error, message):
     path = with_header(sample[0], tmp_path / "changed.lmdb", **changes)
-    with pytest.raises(error, match=message):
-        Book(path)
+    raises(error, message, Book, path)
 
 
 LIES = {
@@ -83,8 +83,7 @@ LIES = {
 def test_headers_that_contradict_themselves_are_refused(lying, tmp_path, lie):
     """All checksums are right."""
     path, fields = lying
-    with pytest.raises(DamagedBook, match="malformed|cannot hold"):
-        Book(with_header(path, tmp_path / "lie.lmdb", **LIES[lie](fields)))
+    raises(DamagedBook, "malformed|cannot hold", Book, with_header(path, tmp_path / "lie.lmdb", **LIES[lie](fields)))
 
 
 @pytest.fixture(scope="module")
@@ -175,11 +174,9 @@ def test_hostile_headers_are_refused(sample, tmp_path, record):
     def change(key, old):
         return seal(b"", 0, record) if key == HEADER_KEY else old
 
-    with pytest.raises((DamagedBook, ForeignBook)):
-        Book(rewritten(sample[0], tmp_path / "bomb.lmdb", change))
+    raises((DamagedBook, ForeignBook), None, Book, rewritten(sample[0], tmp_path / "bomb.lmdb", change))
 
 
 def test_unfinished_files_are_refused(sample, tmp_path):
     path = rewritten(sample[0], tmp_path / "headless.lmdb", lambda key, record: None if key == HEADER_KEY else record)
-    with pytest.raises(DamagedBook, match="no header: it is no book, or its writing did not end"):
-        Book(path)
+    raises(DamagedBook, "no header: it is no book, or its writing did not end", Book, path)

@@ -18,6 +18,7 @@ from solver.base.value import Value
 from solver.book import Book, pages
 from tests import make_fifo
 from tests.books import VALUES, write_values
+from tests.refusals import raises
 
 
 def test_a_closed_book_says_so(sample):
@@ -28,8 +29,7 @@ def test_a_closed_book_says_so(sample):
     book.close()
     book.close()
     for use in (lambda: book[state], lambda: book.get(state), lambda: list(book), lambda: list(book.items())):
-        with pytest.raises(BookError, match="closed"):
-            use()
+        raises(BookError, "closed", use)
     assert "closed" in repr(book)
 
 
@@ -148,8 +148,7 @@ def test_only_the_file_with_the_sha256_is_opened(tmp_path, either):
         with Book(path, sha256=text) as book:
             assert book[state] == value
     for wrong in ("", "abc", sha256[:-1], f"{sha256}0", f"0x{sha256[2:]}"):
-        with pytest.raises(BookError, match="64 hex digits"):
-            Book(path, sha256=wrong)
+        raises(BookError, "64 hex digits", Book, path, sha256=wrong)
     with Book(path, sha256=sha256) as book:
         pickled = pickle.dumps(book)
     data = bytearray(path.read_bytes())
@@ -158,13 +157,11 @@ def test_only_the_file_with_the_sha256_is_opened(tmp_path, either):
         damaged[place] ^= 1
         (tmp_path / "new").write_bytes(damaged)
         os.replace(tmp_path / "new", path)
-        with pytest.raises(DamagedBook, match=f"not {sha256}"):
-            Book(path, sha256=sha256)
+        raises(DamagedBook, f"not {sha256}", Book, path, sha256=sha256)
         with pytest.raises(DamagedBook, match=f"not {sha256}"):
             pickle.loads(pickled)  # noqa: S301
     path.write_bytes(b"")
-    with pytest.raises(DamagedBook, match="not"):
-        Book(path, sha256=sha256)
+    raises(DamagedBook, "not", Book, path, sha256=sha256)
 
 
 @pytest.mark.posix("replaces an open file")
@@ -182,8 +179,7 @@ def test_a_file_that_is_replaced_while_it_is_hashed_is_not_taken_for_the_other(t
             os.replace(other, path)
 
     monkeypatch.setattr(pages, "check", check_slowly)
-    with pytest.raises(DamagedBook, match=f"not {sha256}"):
-        Book(path, sha256=sha256)
+    raises(DamagedBook, f"not {sha256}", Book, path, sha256=sha256)
 
 
 def test_a_pickled_book_opens_again_where_it_lay(tmp_path, monkeypatch):
@@ -200,8 +196,7 @@ def test_a_pickled_book_opens_again_where_it_lay(tmp_path, monkeypatch):
     with multiprocessing.get_context("spawn").Pool(1) as processes:
         assert processes.apply(Book.get, (book, 5)) == Value(1, 1)
     book.close()
-    with pytest.raises(BookError, match="is closed: open it again"):
-        pickle.dumps(book)
+    raises(BookError, "is closed: open it again", pickle.dumps, book)
     write_values(tmp_path / "book.lmdb", {5: Value(-1, 2)})
     with pytest.raises(ForeignBook, match="is another book than the one that was pickled"):
         pickle.loads(pickled)  # noqa: S301
@@ -215,10 +210,8 @@ def test_files_that_are_no_books(tmp_path):
     empty = tmp_path / "empty"
     empty.touch()
     for path in (text, fifo, empty, tmp_path, Path("/dev/null"), Path("/dev/zero")):
-        with pytest.raises(ForeignBook, match="not a regular file|not an LMDB file"):
-            Book(path)
-    with pytest.raises(BookError, match="there is no file"):
-        Book(tmp_path / "absent")
+        raises(ForeignBook, "not a regular file|not an LMDB file", Book, path)
+    raises(BookError, "there is no file", Book, tmp_path / "absent")
 
 
 def test_other_lmdb_files_are_no_books(tmp_path):
@@ -226,5 +219,4 @@ def test_other_lmdb_files_are_no_books(tmp_path):
     environment = lmdb.open(str(path), subdir=False, lock=False, lib_version=0)
     with environment, environment.begin(write=True) as transaction:
         transaction.put(b"key", b"value")
-    with pytest.raises(DamagedBook, match="no header"):
-        Book(path)
+    raises(DamagedBook, "no header", Book, path)

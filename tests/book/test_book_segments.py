@@ -28,6 +28,7 @@ from tests.books import (
     write_sample,
     write_values,
 )
+from tests.refusals import raises
 
 ZERO, ONE = segment_key(0), segment_key(1)
 MISPLACED = {  # the records that are put in the place of others
@@ -47,8 +48,7 @@ def test_segments_out_of_place_are_noticed(sample, tmp_path, damage):
     changed = rewritten(path, tmp_path / "damaged.lmdb", lambda key, record: misplaced.get(key, record))
     with pytest.raises(DamagedBook), Book(changed) as book:
         book[min(values)]
-    with pytest.raises(DamagedBook):
-        check_book(changed)
+    raises(DamagedBook, None, check_book, changed)
 
 
 @pytest.mark.parametrize("codec", EVERY_KEYED)
@@ -175,8 +175,7 @@ def test_compact_groups_of_other_sizes_than_they_say_are_refused(compacted, lie)
         head = struct.Struct("<BHHH")
         altered = head.pack(*HEADS[lie](*head.unpack_from(group))) + group[head.size :]
         assert len(compact.decode(memoryview(group), first, 1)[0]) == 6144
-        with pytest.raises(DamagedBook, match="a group "):
-            compact.decode(memoryview(altered), first, 1)
+        raises(DamagedBook, "a group ", compact.decode, memoryview(altered), first, 1)
 
 
 def test_what_bombs_deflate_to_is_not_made(tmp_path, compacted):
@@ -195,13 +194,11 @@ def test_what_bombs_deflate_to_is_not_made(tmp_path, compacted):
                 for state in (5, 6143, 5, 6143, 6144):
                     with contextlib.suppress(DamagedBook):
                         assert book.get(state) in (book.header.palette[0], None)
-                with pytest.raises(DamagedBook, match="a group is malformed"):
-                    list(book)
+                raises(DamagedBook, "a group is malformed", list, book)
                 if extras.has_kernels():
                     from solver.book.codecs.arrays import read_parts
 
-                    with pytest.raises(DamagedBook, match="a group is malformed"):
-                        list(read_parts(book))
+                    raises(DamagedBook, "a group is malformed", list, read_parts(book))
             assert tracemalloc.get_traced_memory()[1] < 4 << 20
         finally:
             tracemalloc.stop()

@@ -27,6 +27,7 @@ from solver.solving import pipeline
 from solver.solving.ways.grown import Growing
 from solver.verifying import verification
 from tests.books import VALUES, write_values
+from tests.refusals import raises
 
 FACTS = {"state_bytes": 16}
 verify = functools.partial(verification.verify, search=1e9)  # a search ends, however slow the machine is
@@ -73,8 +74,7 @@ def test_many_segments_and_parts_of_the_directory(tmp_path, monkeypatch):
             assert book.lookup(asked, missing="mask").known.tolist() == known
             assert book.lookup([3**300]).scores.tolist() == [1]
             assert book.lookup([3**300, 1 << 64, -1], missing="mask").known.tolist() == [True, False, False]
-            with pytest.raises(MissingState, match=f"lacks 2 of 3 states, the first is {1 << 64} "):
-                book.lookup([3**300, 1 << 64, -1])
+            raises(MissingState, f"lacks 2 of 3 states, the first is {1 << 64} ", book.lookup, [3**300, 1 << 64, -1])
 
 
 # -- books of games

@@ -22,6 +22,7 @@ from solver.export import export
 from solver.rules.game import RULES, game_text, rules_for
 from tests.books import RACE
 from tests.commands import ok, run
+from tests.refusals import raises
 
 
 @pytest.fixture(autouse=True)
@@ -169,11 +170,9 @@ WRITERS = {
 
 def test_a_target_that_is_no_path_is_refused_before_any_work(folder):
     for write, target in itertools.product(WRITERS.values(), (b"book.lmdb", 3, io.BytesIO(), BytesPath(), [])):
-        with pytest.raises(BookError, match=r"cannot be written \(.*\): name another file"):
-            write(target)
+        raises(BookError, r"cannot be written \(.*\): name another file", write, target)
     for name in WRITERS.keys() - {"solve"}:
-        with pytest.raises(BookError, match="NoneType"):
-            WRITERS[name](None)
+        raises(BookError, "NoneType", WRITERS[name], None)
 
 
 @pytest.mark.parametrize("symmetry", [True, False])
@@ -209,8 +208,7 @@ def test_a_book_is_opened_once_more_only_if_it_is_the_same(folder):
         assert again == book and again.path == folder / "book.lmdb"
         shutil.copy("race.lmdb", "other.lmdb")
         os.replace("other.lmdb", "book.lmdb")
-        with pytest.raises(ForeignBook, match="another book than the one that is open"):
-            Book(book)
+        raises(ForeignBook, "another book than the one that is open", Book, book)
 
 
 @pytest.mark.parametrize("game", ["my_game.py", "my_game.py::Race", "my_game.py::Race:12", Path("my_game.py")])
@@ -219,15 +217,13 @@ def test_rules_are_named_for_a_book_and_take_its_parameters(game):
         assert book.game == (12, 3)
     assert Player("race.lmdb", game).value(12).value == (-1, 6)
     assert verify("race.lmdb", game).verdict == "proved"
-    with pytest.raises(ForeignBook, match="was made by rules .* these are .*Race:13"):
-        Book("race.lmdb", "my_game.py::Race:13")
+    raises(ForeignBook, "was made by rules .* these are .*Race:13", Book, "race.lmdb", "my_game.py::Race:13")
 
 
 def test_a_class_that_reads_its_parameters_itself_gets_none_from_a_book():
     method = "    @classmethod\n    def from_text(cls, text): return cls(*map(int, filter(None, text.split(','))))\n"
     Path("reader.py").write_text(RACE + method, encoding="utf-8")
-    with pytest.raises(GameError, match="a method of its own: name those of the book, reader.py::Race:12"):
-        Book("race.lmdb", "reader.py")
+    raises(GameError, "a method of its own: name those of the book, reader.py::Race:12", Book, "race.lmdb", "reader.py")
     assert Book("race.lmdb", "reader.py:12").game == Book("race.lmdb", "reader.py::Race:12").game == (12, 3)
 
 
@@ -261,15 +257,13 @@ def test_a_books_file_goes_before_a_name_and_any_other_file_does_not():
     assert Book("hexapawn").header.game == Player("hexapawn").solution.header.game == "hexapawn"
     assert ok("solve", "hexapawn", "-q").startswith("game     hexapawn")
     assert "37" in ok("info", "hexapawn")
-    with pytest.raises(BookError, match="there is no file"):
-        Book(Path("tic-tac-toe"))
+    raises(BookError, "there is no file", Book, Path("tic-tac-toe"))
 
 
 def test_a_game_and_rules_beside_it_agree_or_are_refused():
     assert Player("tic-tac-toe", "tic-tac-toe").value(0).source == "book"
     for source, other in (("tic-tac-toe", "coins"), ("connect-four:5,5", "connect-four")):
-        with pytest.raises(MethodError, match=f"{source} is a game itself"):
-            Player(source, other)
+        raises(MethodError, f"{source} is a game itself", Player, source, other)
 
 
 @pytest.mark.parametrize(
@@ -285,8 +279,7 @@ def test_a_game_and_rules_beside_it_agree_or_are_refused():
 def test_what_names_nothing_is_refused_with_what_was_tried(source, kind, words):
     Path("notes.txt").write_text("notes", encoding="utf-8")
     for door in (Player, game_of, solver.solve, grade_of):
-        with pytest.raises(kind, match=words):
-            door(source)
+        raises(kind, words, door, source)
 
 
 def grade_of(source):
@@ -297,10 +290,8 @@ def test_no_rules_run_where_a_book_alone_is_asked_for():
     Path("evil.py").write_text("raise SystemExit('run')", encoding="utf-8")
     for text in ("evil.py", "evil.py::Evil", "evil::Evil"):
         assert isinstance(shipped.book_or_game(text), str)
-        with pytest.raises(BookError, match="the package has no book of .*: make one"):
-            Book(text)
-        with pytest.raises(GameError, match="run"):
-            open_source(text)
+        raises(BookError, "the package has no book of .*: make one", Book, text)
+        raises(GameError, "run", open_source, text)
 
 
 def test_a_book_of_ones_own_game_says_the_whole_command():
@@ -331,12 +322,10 @@ def test_the_file_alone_names_the_rules_of_a_book(monkeypatch):
     monkeypatch.setenv(RULES, "my_game.py")
     assert type(Book("backwards.lmdb").game).__name__ == "Backwards"
     # what you name goes before the header, and a header names no class but of rules
-    with pytest.raises(ForeignBook, match="was made by rules"):
-        Book("race.lmdb", "my_game.py::Backwards")
+    raises(ForeignBook, "was made by rules", Book, "race.lmdb", "my_game.py::Backwards")
     with pytest.raises(GameError, match="several classes .* one of my_game.py::Race, my_game.py::Backwards"):
         rules_for("my_game.py", "my_game.py::Helper")
-    with pytest.raises(GameError, match="several classes of rules"):
-        rules_for("my_game.py", "connect-four:5,4")
+    raises(GameError, "several classes of rules", rules_for, "my_game.py", "connect-four:5,4")
 
 
 def test_the_environment_names_the_rules_for_all_commands(monkeypatch):

@@ -25,6 +25,7 @@ from tests.books import RACE, called_acyclic, corrupt, deflated, header_of, plai
 from tests.commands import ok, run
 from tests.games import EDGE_GAMES, SMALL_GAMES
 from tests.naive import enumerate_states
+from tests.refusals import fails, raises
 from tests.ways import slow, slowly
 
 __all__ = ["way"]  # a fixture
@@ -109,8 +110,7 @@ def test_compiled_choices_are_those_of_the_rules():
                 chosen = choices.choice_at(place, some, cells)
                 assert twins.choice_at(place, some, cells) == chosen
                 assert twins.place_of(chosen, cells) == choices.place_of(chosen, cells) == place
-    with pytest.raises(ValueError, match="63 items"):
-        twins.choose(64, 2)
+    raises(ValueError, "63 items", twins.choose, 64, 2)
 
 
 STACK = """
@@ -152,11 +152,9 @@ def test_states_are_sorted_by_rank_even_beyond_ranks_that_one_number_holds(compi
 
 @pytest.mark.interpreted
 def test_the_first_wrong_state_is_named_whatever_the_threads(compiled_ranks):
-    with pytest.raises(GameError, match="state 1, which play reaches, has no number"):
-        compiled_ranks(1, least=20)
+    raises(GameError, "state 1, which play reaches, has no number", compiled_ranks, 1, least=20)
     told = "    def outlook(self, state): return 1 if state in (33, 18, 50) else 0\n"
-    with pytest.raises(GameError, match="state 18 has another value"):
-        compiled_ranks(1, merits=(2 - WIN, 4 - WIN), left=1, extra=told)
+    raises(GameError, "state 18 has another value", compiled_ranks, 1, merits=(2 - WIN, 4 - WIN), left=1, extra=told)
 
 
 def test_the_fingerprint_of_the_rules_is_that_without_ranks(tmp_path):
@@ -169,8 +167,7 @@ def test_the_fingerprint_of_the_rules_is_that_without_ranks(tmp_path):
     with solve(one, path, codec="ranked") as book:
         assert book.header.rules != fingerprint(one)
     assert dict(Book(path, one).items()) == dict(solve(plain).items())
-    with pytest.raises(ForeignBook, match="solve again"):
-        Book(path, other)
+    raises(ForeignBook, "solve again", Book, path, other)
 
 
 @pytest.mark.parametrize("text", ["connect-four:3,3,3", pytest.param("dots-and-boxes:2,2", marks=pytest.mark.slow)])
@@ -300,8 +297,7 @@ def test_compiled_look_ups_refuse_it_too(tmp_path, way, sparse):
     game, path = called_acyclic(tmp_path, "Forced", sparse)
     with Book(path, game) as book:
         for ask in (lambda: book.lookup([0, 1, 5]), lambda: [*streaming.pieces(book)]):
-            with pytest.raises(DamagedBook, match="outside the palette"):
-                ask()
+            raises(DamagedBook, "outside the palette", ask)
 
 
 @pytest.fixture(scope="module")
@@ -358,8 +354,7 @@ def test_forged_segments_are_refused_or_answer_within_the_palette(small):
 )
 def test_groups_of_other_sizes_than_they_say_are_refused(head, symbols):
     body = struct.pack("<H", head) + deflated(symbols)
-    with pytest.raises(DamagedBook, match="a group is malformed"):
-        ranked.decode(memoryview(body), 5, 1)
+    raises(DamagedBook, "a group is malformed", ranked.decode, memoryview(body), 5, 1)
 
 
 def test_a_group_is_what_the_documentation_says():
@@ -413,8 +408,7 @@ def test_a_book_of_rules_of_your_own_is_read_with_them(tmp_path):
     assert json.loads(ok("info", path, "--json"))["codec"] == "ranked"
     assert "63 of them in plain Python" in ok("verify", path, "--game", text)
     assert "win" in ok("query", path, "start", "--game", text, "--no-moves")
-    code, out, err = run("pack", path, "-o", tmp_path / "other.lmdb")
-    assert (code, out) == (5, "") and "--game" in err
+    fails(5, "--game", "pack", path, "-o", tmp_path / "other.lmdb")
     ok("pack", path, "-o", tmp_path / "other.lmdb", "--game", text)
     with Book(path) as book, pytest.raises(ForeignBook, match="name its rules"):
         book.get(5)

@@ -15,6 +15,7 @@ from solver.book import Book, streaming
 from solver.book.check import check_book
 from tests.books import KEYED_BY_STATE, plainly_and_compiled, way, write_values
 from tests.commands import ok, run
+from tests.refusals import fails, raises
 
 __all__ = ["way"]  # a fixture
 
@@ -127,8 +128,7 @@ def test_damaged_books_are_not_packed(tmp_path, way):
         path.write_bytes(whole)
         write_values(target, {1: Value(0)})
         before = target.read_bytes()
-        with pytest.raises(DamagedBook, match="checksum"):
-            streaming.pack(path, target)
+        raises(DamagedBook, "checksum", streaming.pack, path, target)
         assert (target.read_bytes(), len(list(tmp_path.iterdir()))) == (before, 2)
 
 
@@ -155,9 +155,7 @@ def test_the_command_line_packs_and_refuses_in_one_line(tmp_path):
         (("pack", path, "-o", target, "--codec", "tiny"), 2, "'instant', 'compact'"),
         (("solve", "tic-tac-toe", "--codec", "compact"), 2, "name one with -o"),
     ):
-        code, out, err = run(*arguments)
-        assert (code, out) == (expected, "") and words in err
+        fails(expected, words, *arguments)
     with pytest.raises(BookError, match="no codec 'tiny': choose one of instant, compact, ranked"):
         solve("tic-tac-toe", path, codec="tiny")
-    with pytest.raises(BookError, match="no codec 'tiny'"):
-        streaming.pack(path, target, "tiny")
+    raises(BookError, "no codec 'tiny'", streaming.pack, path, target, "tiny")

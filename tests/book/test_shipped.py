@@ -27,6 +27,7 @@ from tests import ROOT
 from tests.books import write_values
 from tests.commands import ok, run
 from tests.project.test_imports import loaded_by
+from tests.refusals import fails, raises
 
 LARGEST, ALL = 100_000, 2_000_000  # bytes
 OPENINGS = {"connect-four"}  # larger
@@ -120,8 +121,7 @@ def test_a_book_of_other_rules_is_not_used(tmp_path, monkeypatch):
     monkeypatch.setattr(shipped, "folder", lambda: tmp_path)
     write_values(tmp_path / "coins.lmdb", {21: Value(1, 1)}, facts={"game": "coins", "root": Value(1, 1)})
     assert open_source("coins").book is None
-    with pytest.raises(ForeignBook, match="was made by rules"):
-        Book("coins")
+    raises(ForeignBook, "was made by rules", Book, "coins")
     assert Player("coins").value(21) == (Value(-1, 11), True, "search", None)
 
 
@@ -131,8 +131,7 @@ def test_a_damaged_book_is_not_believed(tmp_path, monkeypatch):
         data[data.index(next(book.segments())) + 20] ^= 1
     monkeypatch.setattr(shipped, "folder", lambda: tmp_path)
     (tmp_path / "nim.lmdb").write_bytes(data)
-    code, _, err = run("query", "nim", "start")
-    assert code == 5 and "fails its checksum" in err
+    fails(5, "fails its checksum", "query", "nim", "start")
     assert run("query", "nim", "start", "--live")[0] == 0
 
 
@@ -152,13 +151,11 @@ def test_the_commands_use_them_and_say_so():
     assert "627" in ok("info", "tic-tac-toe")
     assert len(ok("sample", "tic-tac-toe", "-n", 5).splitlines()) == 5
     assert "100.00% perfect" in ok("grade", "tic-tac-toe", "-", stdin="5 1\n")
-    code, _, err = run("info", "connect-four:6,6")
-    assert code == 2 and "solver solve connect-four:6,6 -o BOOK" in err
+    fails(2, "solver solve connect-four:6,6 -o BOOK", "info", "connect-four:6,6")
     code, _, err = run("query", "connect-four:4,4", "1", "--live", "--game", "coins")
     assert code == 2
     path = shipped.path_of("tic-tac-toe")
-    code, _, err = run("query", path, "5", "--live")
-    assert code == 2 and "--live" in err
+    fails(2, "--live", "query", path, "5", "--live")
 
 
 def test_whatever_takes_a_book_takes_such_a_name(tmp_path, monkeypatch):
@@ -195,8 +192,7 @@ def test_an_opening_book_ends_where_it_ends(monkeypatch):
     facts = json.loads(ok("line", "connect-four", "--json"))
     assert (facts["distance"], len(facts["moves"])) == (41, 8)
     assert facts["ending"].startswith("the book ends here: win in 33 for the side to move; --budget SECONDS searches")
-    code, _, err = run("line", "connect-four", "4444412212")
-    assert code == 3 and "--budget" in err
+    fails(3, "--budget", "line", "connect-four", "4444412212")
     assert "the book ends here" not in ok("line", "connect-four", "444441223335")
 
 
