@@ -21,6 +21,7 @@ from solver.rules.protocol import HINTS, NUMBERS, OPTIONAL, OUTSIDE
 from solver.rules.sources import PACKAGE
 from solver.search import retrograde, value_iteration
 from tests import ROOT
+from tests.refusals import raises
 from tests.ways import slow
 
 HEAD = "from typing import NamedTuple\n"
@@ -299,8 +300,7 @@ MADE = "names = {}\nexec('def step(self): return 1', names)\nclass Step:\n    st
 )
 def test_what_cannot_be_told_apart_is_refused(tmp_path, head, result, message):
     write(tmp_path, head, result)
-    with pytest.raises(GameError, match=message):
-        fingerprint(rules_in(tmp_path))
+    raises(GameError, message, fingerprint, rules_in(tmp_path))
 
 
 def test_a_game_made_before_an_edit_keeps_its_fingerprint(tmp_path):

@@ -15,6 +15,7 @@ from solver.games.connect_four import ConnectFour
 from solver.report.games import GROUPS, facts
 from solver.rules.game import Rules, game_text, is_built_in, load_game, own_value
 from tests.games import CHANCE_GAMES, LARGE_CHANCE_GAMES, LARGE_GAMES, MORE_GAMES, SMALL_GAMES
+from tests.refusals import raises
 
 OWN = """
     from typing import NamedTuple
@@ -119,8 +120,7 @@ def test_parameters_are_converted_by_their_annotations_or_these_are_refused(anno
     own = names + kinds + textwrap.dedent(OWN.format(state="state")).replace("size: int = 3", f"goal: {annotation} = 3")
     (tmp_path / "own.py").write_text(own)
     if isinstance(value, str) and value.startswith("goal is"):
-        with pytest.raises(GameError, match=re.escape(value)):
-            load_game(f"{tmp_path / 'own.py'}::Own:{text}")
+        raises(GameError, re.escape(value), load_game, f"{tmp_path / 'own.py'}::Own:{text}")
         return
     game = load_game(f"{tmp_path / 'own.py'}::Own:{text}")
     assert game.goal == value
@@ -187,15 +187,13 @@ def test_bad_texts_are_refused_at_once(text, message):
 
 
 def test_a_users_class_must_exist(own):
-    with pytest.raises(GameError, match="has no class 'Other'"):
-        load_game(f"{own}::Other")
+    raises(GameError, "has no class 'Other'", load_game, f"{own}::Other")
 
 
 def test_parameter_names_are_part_of_the_contract(tmp_path):
     path = tmp_path / "own_names.py"
     path.write_text(textwrap.dedent(OWN.format(state="board")))
-    with pytest.raises(GameError, match=r"Own.actions takes \(board\): name its parameters \(state\)"):
-        load_game(f"{path}::Own")
+    raises(GameError, r"Own.actions takes \(board\): name its parameters \(state\)", load_game, f"{path}::Own")
 
 
 @pytest.mark.parametrize(
@@ -212,8 +210,7 @@ def test_what_stands_in_the_place_of_a_method_has_its_type(tmp_path, name, value
 def test_required_methods_are_named(tmp_path):
     path = tmp_path / "own_missing.py"
     path.write_text(textwrap.dedent(OWN.format(state="state")).replace("def utility", "def worth"))
-    with pytest.raises(GameError, match=r"Own has no method utility\(self, state\): add it"):
-        load_game(f"{path}::Own")
+    raises(GameError, r"Own has no method utility\(self, state\): add it", load_game, f"{path}::Own")
 
 
 def test_rules_fill_in_what_a_game_lacks(own):
@@ -235,8 +232,7 @@ def test_rules_fill_in_what_a_game_lacks(own):
         for name in ("to_move", "again", "reward", "chance", "evaluate", "bounds", "promise"):
             assert getattr(rules, name) is None
     del Lesson.utility
-    with pytest.raises(GameError, match=r"Lesson has no method utility\(self, state\): add it"):
-        Rules(Lesson())
+    raises(GameError, r"Lesson has no method utility\(self, state\): add it", Rules, Lesson())
 
 
 def test_who_moves_and_what_a_move_scores():
@@ -257,16 +253,13 @@ def test_who_moves_and_what_a_move_scores():
     assert (rules.same_mover(3, 2, 1), rules.same_mover(3, 1, 2)) == (True, False)
     assert (rules.lifted(7, 3, 2, 1), rules.lifted(7, 3, 1, 2)) == (27, 3)
     Piles.to_move = staticmethod(lambda state: 0)
-    with pytest.raises(GameError, match="Piles has both to_move.* and again.*: keep to_move if"):
-        Rules(Piles())
+    raises(GameError, "Piles has both to_move.* and again.*: keep to_move if", Rules, Piles())
     del Piles.to_move
     Piles.chance = staticmethod(lambda state: iter(()))
-    with pytest.raises(GameError, match=r"says nothing about chance nodes: add to_move\(state\)"):
-        Rules(Piles())
+    raises(GameError, r"says nothing about chance nodes: add to_move\(state\)", Rules, Piles())
     del Piles.chance
     Piles.score_game = False
-    with pytest.raises(GameError, match="set score_game = True in the class"):
-        Rules(Piles())
+    raises(GameError, "set score_game = True in the class", Rules, Piles())
 
 
 def test_rules_fold_only_where_symmetry_is_wanted():
@@ -281,8 +274,7 @@ def test_rules_fold_only_where_symmetry_is_wanted():
 def test_a_file_that_fails_is_reported_in_a_line(tmp_path):
     path = tmp_path / "own_broken.py"
     path.write_text("1 / 0\n")
-    with pytest.raises(GameError, match="cannot be imported: ZeroDivisionError"):
-        load_game(f"{path}::Own")
+    raises(GameError, "cannot be imported: ZeroDivisionError", load_game, f"{path}::Own")
 
 
 LISTED = SMALL_GAMES + MORE_GAMES + LARGE_GAMES + CHANCE_GAMES + LARGE_CHANCE_GAMES

@@ -25,6 +25,7 @@ from tests.games import (
     play_outs,
 )
 from tests.oracles import ORACLES, WINNERS
+from tests.refusals import raises
 from tests.stores import Stores
 from tests.ways import quickly, slow
 
@@ -430,8 +431,7 @@ def test_a_pawn_takes_another_en_passant_at_once_or_not_at_all():
     assert game.format_position(taken) == "8/8/8/8/8/p7/4k3/6K1 w - - 0 1"
     once = game.parse_position("8/8/8/8/Pp6/8/4k3/6K1 b")
     assert "bxa3" not in [format_action(game, once, action) for action in game.actions(once)]
-    with pytest.raises(ValueError, match="en passant"):
-        game.parse_position("8/8/8/8/Pp6/8/4k3/6K1 b - c3")
+    raises(ValueError, "en passant", game.parse_position, "8/8/8/8/Pp6/8/4k3/6K1 b - c3")
 
 
 @pytest.mark.parametrize(
@@ -452,8 +452,7 @@ def test_a_pawn_takes_another_en_passant_at_once_or_not_at_all():
     ],
 )
 def test_fen_that_is_no_position_of_the_ending(fen, message):
-    with pytest.raises(PositionError, match=message):
-        parse_position(load_game("chess-ending:KBPK"), fen)
+    raises(PositionError, message, parse_position, load_game("chess-ending:KBPK"), fen)
 
 
 def test_moves_of_pieces_by_other_names():

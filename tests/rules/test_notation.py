@@ -11,6 +11,7 @@ from solver.base.errors import GameError, PositionError
 from solver.rules.game import Rules, load_game
 from solver.rules.notation import format_action, format_end, legal_actions, parse_action, show
 from solver.rules.reading import parse_position
+from tests.refusals import raises
 
 FOUR = load_game("connect-four:4,4")
 PAWNS = load_game("hexapawn:3,3")
@@ -49,21 +50,17 @@ def test_bad_positions_say_where(text, message):
 
 
 def test_a_sign_before_a_move_is_no_separator():
-    with pytest.raises(PositionError, match="'-3' is not a legal move"):
-        parse_position(load_game("connect-four:10,4"), "1 1 -3")
+    raises(PositionError, "'-3' is not a legal move", parse_position, load_game("connect-four:10,4"), "1 1 -3")
 
 
 def test_numbers_that_are_no_states():
-    with pytest.raises(PositionError, match="has no moves but is not terminal"):
-        parse_position(load_game("tic-tac-toe"), "#2311495")
-    with pytest.raises(PositionError, match="cannot be shown"):
-        show(load_game("chess-ending:KQK"), 2029221097926325141)
+    raises(PositionError, "has no moves but is not terminal", parse_position, load_game("tic-tac-toe"), "#2311495")
+    raises(PositionError, "cannot be shown", show, load_game("chess-ending:KQK"), 2029221097926325141)
 
 
 def test_moves_of_several_characters_need_separators():
     assert parse_position(PAWNS, "a1a2 b3a2").ply == 2
-    with pytest.raises(PositionError, match="move 1"):
-        parse_position(PAWNS, "a1a2b3a2")
+    raises(PositionError, "move 1", parse_position, PAWNS, "a1a2b3a2")
 
 
 def test_case_and_separators_do_not_matter_where_one_move_can_be_meant():
@@ -92,8 +89,7 @@ def test_chess_is_read_as_players_write_it(fen, text, move):
     position = parse_position(KBNK, fen)
     assert position.ply is None and fen.split(" -")[0] in show(KBNK, position.state)
     if move not in {format_action(KBNK, position.state, action) for action in KBNK.actions(position.state)}:
-        with pytest.raises(PositionError):
-            parse_action(KBNK, position.state, text)
+        raises(PositionError, None, parse_action, KBNK, position.state, text)
     else:
         assert format_action(KBNK, position.state, parse_action(KBNK, position.state, text)) == move
 
@@ -102,8 +98,7 @@ def test_a_piece_may_be_named_before_its_move():
     shogi = load_game("animal-shogi")
     assert parse_action(shogi, shogi.initial(), "Lb1a2") == parse_action(shogi, shogi.initial(), "b1a2")
     assert parse_action(shogi, shogi.initial(), "cb2-b3") == parse_action(shogi, shogi.initial(), "b2b3")
-    with pytest.raises(PositionError):
-        parse_action(shogi, shogi.initial(), "Gb1a2")
+    raises(PositionError, None, parse_action, shogi, shogi.initial(), "Gb1a2")
 
 
 @settings(max_examples=20)
@@ -121,8 +116,7 @@ def test_an_outcome_of_two_dice_is_named_by_its_number_or_by_what_they_show():
     game = load_game("hypergammon:1")
     thrown = parse_position(game, "20")
     assert thrown == parse_position(game, "6-5") == parse_position(game, "5-6") != parse_position(game, "5-5")
-    with pytest.raises(PositionError, match="'6-7' is not a legal move here"):
-        parse_position(game, "6-7")
+    raises(PositionError, "'6-7' is not a legal move here", parse_position, game, "6-7")
 
 
 def test_finished_games_say_how_they_ended():
@@ -183,8 +177,7 @@ def test_cells_without_a_name_of_their_own_are_printed_bare():
 def test_boards_of_any_rows_are_printed_or_refused(cells, board):
     game = type("Odd", (Steps,), {"cells": staticmethod(cells)})()
     if "rows" in board:
-        with pytest.raises(GameError, match=board):
-            solver.show(game, 2)
+        raises(GameError, board, solver.show, game, 2)
     else:
         assert solver.show(game, 2) == board
 

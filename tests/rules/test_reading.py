@@ -15,6 +15,7 @@ from solver.rules.boards.text import is_drawn, mover_of
 from solver.rules.game import Rules, load_game, own_method
 from solver.rules.notation import board_of, first_position, legal_actions, next_position, show
 from solver.rules.reading import parse_position
+from tests.refusals import raises
 from tests.ways import slow
 
 THREE = load_game("tic-tac-toe")
@@ -142,8 +143,7 @@ def test_digits_are_marks_where_the_game_has_such_marks(tmp_path):
     path.write_text(DIGITS)
     game = load_game(f"{path}::Digits")
     assert [parse_position(game, text).state for text in ("2./.1", "2 . / . 1", "11/11")] == [29, 29, 40]
-    with pytest.raises(PositionError, match="2/2' is no board"):
-        parse_position(game, "2/2")
+    raises(PositionError, "2/2' is no board", parse_position, game, "2/2")
 
 
 @pytest.mark.parametrize(
@@ -182,13 +182,11 @@ def test_digits_are_marks_where_the_game_has_such_marks(tmp_path):
     ids=map(str, itertools.count()),
 )
 def test_boards_that_cannot_be_are_refused(name, board, message):
-    with pytest.raises(PositionError, match=message):
-        solver.position(load_game(name), board)
+    raises(PositionError, message, solver.position, load_game(name), board)
 
 
 def test_a_text_names_its_side_itself():
-    with pytest.raises(PositionError, match="write 2 behind the rows"):
-        solver.position(THREE, "4453", mover=1)
+    raises(PositionError, "write 2 behind the rows", solver.position, THREE, "4453", mover=1)
 
 
 def test_a_text_that_is_not_as_shown_is_refused():
@@ -198,8 +196,7 @@ def test_a_text_that_is_not_as_shown_is_refused():
         parse_position(game, show(game, game.initial()).replace("* . . .", "* x . .", 1))
     ending = load_game("chess-ending:KRK")
     shown = show(ending, ending.initial())
-    with pytest.raises(PositionError, match="shows in another way"):
-        parse_position(ending, shown.replace("8 . .", "8 . R", 1))
+    raises(PositionError, "shows in another way", parse_position, ending, shown.replace("8 . .", "8 . R", 1))
 
 
 def test_a_side_is_named_by_its_number_or_its_colour():

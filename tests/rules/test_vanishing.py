@@ -14,6 +14,7 @@ from solver.search.derive import edges
 from solver.solving import pipeline
 from solver.solving.ways import plain
 from tests import chance as judge
+from tests.refusals import raises
 from tests.throws import Race
 from tests.ways import compiled, slow, what_is_marked_by_kernels
 
@@ -146,11 +147,9 @@ def test_few_states_are_solved_in_fractions():
 )
 def test_what_may_not_vanish_is_refused(breaks, message):
     game = Race(2, 2, False, breaks)
-    with pytest.raises(GameError, match=message):
-        value_iteration.solve(game)
+    raises(GameError, message, value_iteration.solve, game)
     if breaks > 1:
-        with pytest.raises(GameError, match=message):
-            check_game(game)
+        raises(GameError, message, check_game, game)
 
 
 @compiled
@@ -158,8 +157,7 @@ def test_what_may_not_vanish_is_refused(breaks, message):
 @pytest.mark.parametrize("breaks", [1, 3, 4, 5, 6])
 def test_the_kernels_refuse_it_as_well(monkeypatch, breaks):
     shorter(monkeypatch, 0)
-    with pytest.raises(GameError, match="vanish"):
-        pipeline.solve(Race(2, 2, False, breaks))
+    raises(GameError, "vanish", pipeline.solve, Race(2, 2, False, breaks))
 
 
 def test_actions_lead_to_nothing_that_vanishes():
@@ -176,5 +174,4 @@ def test_actions_lead_to_nothing_that_vanishes():
     class Sure(NamedTuple):
         initial = actions = result = is_terminal = utility = vanishing = lambda self, *_: 0
 
-    with pytest.raises(GameError, match=r"vanishing\(state\) but not chance\(state\)"):
-        Rules(Sure())
+    raises(GameError, r"vanishing\(state\) but not chance\(state\)", Rules, Sure())

@@ -31,6 +31,7 @@ from solver.solving.pipeline import solve
 from tests.exports import needs_node
 from tests.games import play_outs
 from tests.pages import node, positions_of
+from tests.refusals import raises
 
 
 class Declared(ConnectFour):
@@ -101,32 +102,27 @@ def test_bits_are_declared_and_enter_the_fingerprint_only_where_they_are_not_63(
     texts = {"othello": 63, "othello:8,8": 128, "connect-four": 63, "breakthrough:8,8,2": 129, "coins": 63}
     assert {text: bits_of(load_game(text)) for text in texts} == texts
     assert fingerprint(Declared(4, 3)) != fingerprint(Full(4, 3))
-    with pytest.raises(GameError, match="bits = 0: give the bits"):
-        Rules(Odd())
+    raises(GameError, "bits = 0: give the bits", Rules, Odd())
 
 
 def test_plain_searches_take_wide_states():
     game = Stairs()
     assert alphabeta.minimax(game).value == alphabeta.solve(game).value == Value(-1, 6)
     check_game(game, playouts=5)
-    with pytest.raises(GameError, match=r"the start is outside \[0, 2\*\*70\)"):
-        check_game(Low(), playouts=5)
+    raises(GameError, r"the start is outside \[0, 2\*\*70\)", check_game, Low(), playouts=5)
 
 
 def test_a_player_and_notation_take_wide_states():
     game = load_game("othello:8,8")
-    with pytest.raises(PositionError, match=r"2\*\*128 - 1"):
-        Player({}, game, live=False).value(1 << 128)
+    raises(PositionError, r"2\*\*128 - 1", Player({}, game, live=False).value, 1 << 128)
     state = parse_position(game, "e3 d3").state
     assert parse_position(game, f"#{state}").state == state > 1 << 63
-    with pytest.raises(PositionError, match=r"below 2\*\*128"):
-        parse_position(game, f"#{1 << 128}")
+    raises(PositionError, r"below 2\*\*128", parse_position, game, f"#{1 << 128}")
 
 
 def test_what_cannot_take_them_says_so_in_a_line(monkeypatch):
     monkeypatch.setattr(extras, "has_kernels", lambda: False)
-    with pytest.raises(MethodError, match="othello:8,8 has states of 128 bits, the sweep takes 63: an opening book"):
-        solve("othello:8,8")
+    raises(MethodError, "othello:8,8 has states of 128 bits, the sweep takes 63: an opening book", solve, "othello:8,8")
     with pytest.raises(BookError, match="has states of 90 bits, this codec takes 63: leave --codec out"):
         solve(Stairs(), codec="compact", max_ply=3)
 
@@ -177,8 +173,7 @@ def test_wide_groups_keep_what_they_are_given(count):
         others = {key + step for key in some for step in (-1, 1, 1 << 64)} - {*some}
         assert {instant.find(segment, key) for key in others if key > some[0]} <= {None}
         begin, at = begin + length, at + states
-    with pytest.raises(DamagedBook):
-        instant.CODEC.decode(memoryview(payload)[: lengths[0] - 1], keys[0], 2)
+    raises(DamagedBook, None, instant.CODEC.decode, memoryview(payload)[: lengths[0] - 1], keys[0], 2)
 
 
 def test_features_without_the_method_are_the_bits():
