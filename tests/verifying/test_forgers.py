@@ -30,6 +30,7 @@ from tests.exports import needs_node, with_facts
 from tests.interpreted import interpret
 from tests.modules import exporting, forged, of_rules_alone
 from tests.naive import enumerate_states
+from tests.refusals import raises
 from tests.ways import compiled, slow, what_is_marked_by_kernels
 
 __all__ = ["what_is_marked_by_kernels"]  # a fixture
@@ -502,8 +503,7 @@ def test_moves_that_score_where_play_comes_back_are_not_bounded(tmp_path):
     (tmp_path / "toll.py").write_text(TOLL)
     text = f"{tmp_path}/toll.py::Toll"
     game = load_game(text)
-    with pytest.raises(MethodError, match="rewards"):
-        pipeline.solve(text, tmp_path / "none.lmdb")
+    raises(MethodError, "rewards", pipeline.solve, text, tmp_path / "none.lmdb")
     with pipeline.solve(f"{text}:false", tmp_path / "honest.lmdb") as book:
         header = book.header._replace(
             book_id=b"",
@@ -613,8 +613,7 @@ def test_another_program_proves_what_verify_proves(stairs, tmp_path, name):
     assert found[0] == code and said in found[1]
     for play in (False, True):
         if code:
-            with pytest.raises(BookError):
-                verify(tmp_path / "forged.lmdb", game, play=play)
+            raises(BookError, None, verify, tmp_path / "forged.lmdb", game, play=play)
         else:
             assert verify(tmp_path / "forged.lmdb", game, play=play).verdict == "proved"
 
@@ -653,8 +652,7 @@ def test_a_proof_of_no_position_is_refused(tmp_path, text, start, said):
     for root in (1, 0, -1):
         prove_falsely(tmp_path / "forged.lmdb", game, values, root, start=start)
         for play in (False, True):
-            with pytest.raises(DamagedBook, match=re.escape(said)):
-                verify(tmp_path / "forged.lmdb", game, play=play, search=0.1)
+            raises(DamagedBook, re.escape(said), verify, tmp_path / "forged.lmdb", game, play=play, search=0.1)
 
 
 ODD_FACTS = {

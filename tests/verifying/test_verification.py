@@ -18,6 +18,7 @@ from solver.verifying import claims, verification
 from tests import naive
 from tests.books import KEYED_BY_STATE, RACE, header_of
 from tests.interpreted import interpret
+from tests.refusals import raises
 from tests.ways import compiled, what_is_marked_by_kernels
 
 __all__ = ["what_is_marked_by_kernels"]  # a fixture
@@ -91,8 +92,7 @@ def test_a_right_book_is_verified(tmp_path, solved, verify, codec):
     assert (report.states, report.closed) == (len(values), True)
     state = max(state for state, value in values.items() if value.score)
     wrong = {**values, state: Value(0)}
-    with pytest.raises(DamagedBook, match="solve again"):
-        verify(tampered(tmp_path / "wrong.lmdb", header, wrong, codec=codec))
+    raises(DamagedBook, "solve again", verify, tampered(tmp_path / "wrong.lmdb", header, wrong, codec=codec))
 
 
 @pytest.mark.parametrize("text", [*KINDS, "dots-and-boxes:2,2"])
@@ -399,8 +399,7 @@ def test_a_book_of_rules_that_compile_to_others_is_proved(tmp_path, monkeypatch,
     with Book(path, game) as book:
         header, values = book.header, dict(book.items())
     tampered(path, header, {**values, 77: Value(1, 399)})
-    with pytest.raises(DamagedBook, match="solve again"):
-        verification.verify(path, game)
+    raises(DamagedBook, "solve again", verification.verify, path, game)
 
 
 @pytest.mark.interpreted
@@ -433,17 +432,14 @@ def test_books_are_judged_alike_by_few_moves_at_a_time(tmp_path, monkeypatch, te
 
 
 def test_memory_is_bounded(solved, monkeypatch):
-    with pytest.raises(ResourceError, match="at least --memory 768M"):
-        verification.verify(solved[0], memory=1 << 20)
+    raises(ResourceError, "at least --memory 768M", verification.verify, solved[0], memory=1 << 20)
     monkeypatch.setattr(extras, "has_kernels", lambda: False)
     monkeypatch.setattr(verification, "PLAIN_BYTES", 1 << 30)
-    with pytest.raises(ResourceError, match="or more --memory"):
-        verification.verify(solved[0])
+    raises(ResourceError, "or more --memory", verification.verify, solved[0])
 
 
 def test_a_book_of_other_rules_is_refused(solved):
-    with pytest.raises(ForeignBook, match="was made by rules"):
-        verification.verify(solved[0], load_game("connect-four:3,4"))
+    raises(ForeignBook, "was made by rules", verification.verify, solved[0], load_game("connect-four:3,4"))
 
 
 TOP = """
