@@ -35,6 +35,7 @@ from tests.pages import (
     words_of,
     write_grown,
 )
+from tests.refusals import raises
 from tests.sweep.test_expectation import Bids
 from tests.ways import slow
 
@@ -397,13 +398,11 @@ def test_nothing_is_left_of_a_page_that_fails(pages, tmp_path):
     page = tmp_path / "site"
     with Book(pages("tic-tac-toe") / "book.lmdb") as book:
         export(book, f"{page}/")
-        with pytest.raises(KeyboardInterrupt):
-            export(book, page, progress=interrupt)
+        raises(KeyboardInterrupt, None, export, book, page, progress=interrupt)
         assert (page / "book.bin").exists() and len(list(tmp_path.iterdir())) == 1
         os.rename(page, tmp_path / ".site.999999999.replaced")  # killed between two steps
         shutil.copytree(tmp_path / ".site.999999999.replaced", tmp_path / ".site.999999999.partial")
-        with pytest.raises(KeyboardInterrupt):
-            export(book, f"{page}/", progress=interrupt)
+        raises(KeyboardInterrupt, None, export, book, f"{page}/", progress=interrupt)
         assert (page / "book.bin").exists() and len(list(tmp_path.iterdir())) == 1
 
 
@@ -436,5 +435,4 @@ def test_boards_that_are_none_are_refused(tmp_path):
     ):
         path = tmp_path / f"rules{number}.py"
         path.write_text(STRANGE.replace("def initial", f"def {method}\n\n    def initial"))
-        with pytest.raises(GameError, match=message):
-            sampled(Rules(load_game(f"{path}::Strange")), 3)
+        raises(GameError, message, sampled, Rules(load_game(f"{path}::Strange")), 3)
