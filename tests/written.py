@@ -14,7 +14,10 @@ BODIES = {
     "is_terminal": "state >= self.goal",
     "utility": "-1",
 }
-ARGUMENTS = {"initial": "self", "starts": "self", **dict.fromkeys(("result", "again", "reward"), "self, state, action")}
+ARGUMENTS = {
+    **dict.fromkeys(("initial", "starts", "bits"), "self"),
+    **dict.fromkeys(("result", "again", "reward"), "self, state, action"),
+}
 
 
 def write_rules(path, *, name="Race", fields="goal: int = 10", head="", more="", **bodies):

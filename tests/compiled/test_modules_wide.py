@@ -3,7 +3,6 @@
 import json
 import random
 import shutil
-from typing import NamedTuple
 
 import pytest
 
@@ -20,6 +19,7 @@ from tests.modules import built, forged
 from tests.modules import node as search_node
 from tests.pages import node
 from tests.refusals import raises
+from tests.written import ruled
 
 pytest.importorskip("wasmtime", exc_type=(ImportError, OSError))  # its library may not load
 pytest.importorskip("numba")
@@ -37,41 +37,22 @@ class Full(ConnectFour):
     bits = 128
 
 
-class Divide(NamedTuple):
-    """Make a number of `size` bits smaller, by division; who cannot has lost."""
-
-    size: int = 101
-
-    def bits(self):
-        return self.size + 1
-
-    def initial(self):
-        return 1234567890123456789012345678901 << self.size - 101
-
-    def actions(self, state):
-        yield 0
-        yield 1
-        if state % 7 == 3:
-            yield 2
-
-    def result(self, state, action):
-        if action == 0:
-            return state // (10**11 + 39)
-        if action == 1:
-            return (state // 3 * 2 % (state // 5 + 1)) // 11 + (state >> state % 70) // 9
-        return state % (state // (1 << 40) + 2) // 2
-
-    def is_terminal(self, state):
-        return state < 1 << 33
-
-    def utility(self, state):
-        return -1
-
-    def tier(self, state):
-        return 600 - state.bit_length()
-
-    def evaluate(self, state):
-        return (state % 1000003 - 500000) / 500003
+# Make a number of `size` bits smaller, by division; who cannot has lost
+Divide = ruled(
+    "Divide",
+    fields="size: int = 101",
+    bits="self.size + 1",
+    initial="1234567890123456789012345678901 << self.size - 101",
+    actions="yield 0\nyield 1\nif state % 7 == 3:\n    yield 2",
+    result="""if action == 0:
+    return state // (10**11 + 39)
+if action == 1:
+    return (state // 3 * 2 % (state // 5 + 1)) // 11 + (state >> state % 70) // 9
+return state % (state // (1 << 40) + 2) // 2""",
+    is_terminal="state < 1 << 33",
+    tier="600 - state.bit_length()",
+    evaluate="(state % 1000003 - 500000) / 500003",
+)
 
 
 def positions(game, count, seed=1):
