@@ -86,17 +86,8 @@ REFUSED = {
 # Functions of two ints as nobody would write rules, in tests/data: ints among floats, enumerations, truth values,
 # numbers of NumPy and classes with operators of their own; in operators, builtins, containers, loops and helpers.
 OPERANDS = (
-    "Kind.TWO",
-    "Kind.LARGE",
-    "True",
-    "(b > 0)",
-    "0.5",
-    "INF",
-    "NUMPYS_THREE",
-    "NUMPYS_TRUE",
-    "float(b & 7)",
-    "-3",
-)
+    "Kind.TWO", "Kind.LARGE", "True", "(b > 0)", "0.5", "INF", "NUMPYS_THREE", "NUMPYS_TRUE", "float(b & 7)", "-3",
+)  # fmt: skip
 SIGNS = ("+", "-", "*", "//", "%", "&", "|", "^", "<<", ">>", "<", "==", "/")
 ONE_TAKEN = ("abs", "int", "float", "bool", "round", "len", "-", "~", "not ", "sum", "twice", "str")
 EDGES = (

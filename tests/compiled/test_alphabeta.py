@@ -41,16 +41,11 @@ def pons(value, ply):
     return value.score * ((44 - ply - value.distance) // 2) if value.score else 0
 
 
-UNFOLDED = (  # one board of each game that has images
-    "tic-tac-toe",
-    "connect-four:4,3",
-    "nim",
-    "hexapawn",
-    "breakthrough:3,3,1",
-    "dots-and-boxes:2,1",
-    "othello:4,2",
+# One board of each game that has images
+UNFOLDED = (
+    "tic-tac-toe", "connect-four:4,3", "nim", "hexapawn", "breakthrough:3,3,1", "dots-and-boxes:2,1", "othello:4,2",
     "hex:2",
-)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(

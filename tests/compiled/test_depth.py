@@ -26,17 +26,9 @@ from solver.compiled.lookahead.evaluation import Evaluation, estimates, identity
 from solver.compiled.lookahead.searches import Chooser, Lookahead  # noqa: E402
 
 MORE = (
-    "connect-four:4,3",
-    "othello:4,4",
-    "hexapawn:3,4",
-    "kalah:2,4,false",
-    "breakthrough:3,3,1",
-    "tic-tac-toe:3,3,3,true",
-    "quixo:2,true",
-    "mu-torere",
-    "achi",
-    "dots-and-boxes:2,2",
-)
+    "connect-four:4,3", "othello:4,4", "hexapawn:3,4", "kalah:2,4,false", "breakthrough:3,3,1",
+    "tic-tac-toe:3,3,3,true", "quixo:2,true", "mu-torere", "achi", "dots-and-boxes:2,2",
+)  # fmt: skip
 
 
 def positions(game, count, seed=0):

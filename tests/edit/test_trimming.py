@@ -29,18 +29,9 @@ from tests.ways import slow, slowly
 
 KERNELS = extras.has_kernels()
 GAMES = (
-    "tic-tac-toe",
-    "connect-four:4,3",
-    "coins:30",
-    "nim",
-    "hexapawn",
-    "dots-and-boxes:2,1",
-    "kalah:2,3",
-    "kalah:3,2,false",
-    "othello:4,2",
-    "mu-torere",
-    "hare-and-hounds",
-)
+    "tic-tac-toe", "connect-four:4,3", "coins:30", "nim", "hexapawn", "dots-and-boxes:2,1", "kalah:2,3",
+    "kalah:3,2,false", "othello:4,2", "mu-torere", "hare-and-hounds",
+)  # fmt: skip
 
 
 def trim(path, target, *, wdl=False, codec=None, workers=None, **wanted):
