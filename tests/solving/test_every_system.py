@@ -14,7 +14,8 @@ import solver
 from solver.book import Book
 from tests import ROOT
 from tests.commands import run
-from tests.processes import acting, digest, is_one_line, only, python, resumed
+from tests.processes import AS_WRITTEN, acting, digest, is_one_line, only, python, resumed
+from tests.ways import slow
 from tests.written import write_rules
 
 pytest.importorskip("numba")
@@ -153,6 +154,7 @@ sys.modules["psutil"] = Facts(
 )
 sys.platform = "darwin"
 
+# here kernels are made plain Python
 from solver.solving.ways import plain
 plain.PLAIN_LIMIT = 0  # nothing is too small to be compiled
 from solver.cli import main
@@ -166,8 +168,10 @@ assert len(synced) > 5  # disks were told to write
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="takes away what Linux has")
-def test_a_solve_without_what_macos_lacks_is_the_same(tmp_path):
-    done = python(STAND_IN, cwd=tmp_path)
+@pytest.mark.parametrize("compiles", [False, *slow(True)])
+def test_a_solve_without_what_macos_lacks_is_the_same(tmp_path, compiles):
+    code = STAND_IN if compiles else STAND_IN.replace("# here kernels are made plain Python\n", AS_WRITTEN)
+    done = python(code, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "value    draw" in done.stdout and "proved: 627 states" in done.stdout, done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["book.lmdb"]
