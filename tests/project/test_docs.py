@@ -1,5 +1,6 @@
-"""The names in the guides exist: files, rooms, modules, what they define, tests, links; and no room is off the tour."""
+"""The guides and notebooks: the names in them exist, no room is off the tour, and notebooks are saved as they ran."""
 
+import json
 import re
 
 import pytest
@@ -115,3 +116,47 @@ def test_the_numbers_of_games_and_books_are_those_of_the_package():
     assert not wrong, f"{', '.join(wrong)} quote other numbers of games or books: run make tables"
     old = re.compile(r"(?:some|all) eighty|(?:twenty|thirty|forty|fifty|eighty)-\w+ (?:games|books)", re.IGNORECASE)
     assert [path for path, text in texts.items() if old.search(text)] == []
+
+
+# -- the notebooks of `examples/`, as `scripts/notebooks.py` leaves them
+
+
+NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
+RUN = "run python scripts/notebooks.py"
+VOLATILE = re.compile(r"/(?:tmp|home|root|work|Users)/|\d\.\d+ s\b")
+
+
+def name_of(path):
+    return path.stem
+
+
+@pytest.mark.docs
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=name_of)
+def test_a_notebook_runs(path, monkeypatch):
+    pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    pytest.importorskip("pandas" if "pandas" in path.stem else "sklearn" if "train" in path.stem else "numpy")
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    import notebooks
+
+    kinds = [[output["output_type"] for output in cell.get("outputs", ())] for cell in notebooks.run(path).cells]
+    saved = json.loads(path.read_text("utf-8"))["cells"]
+    assert kinds == [[output["output_type"] for output in cell.get("outputs", ())] for cell in saved], RUN
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=name_of)
+def test_a_notebook_is_saved_with_its_outputs_and_nothing_that_changes(path):
+    notebook = json.loads(path.read_text("utf-8"))
+    assert notebook["metadata"]["kernelspec"]["name"] == "python3" and 8 <= len(notebook["cells"]) <= 15
+    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert [cell["execution_count"] for cell in code] == [*range(1, len(code) + 1)], RUN
+    assert all(cell["metadata"] == {} for cell in notebook["cells"])
+    outputs = [output for cell in code for output in cell["outputs"]]
+    assert not [output for output in outputs if output["output_type"] == "error" or output.get("name") == "stderr"]
+    assert not VOLATILE.search(json.dumps(outputs)), "a path or a time, which differ from run to run"
+    assert "<svg" in json.dumps(outputs)
+
+
+def test_there_are_four():
+    names = ["analyse-with-pandas", "first-solve", "train-on-a-book", "your-own-game"]
+    assert [path.stem for path in NOTEBOOKS] == names
