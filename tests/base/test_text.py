@@ -189,21 +189,6 @@ def test_export_writes_to_standard_output_and_to_pipes(tmp_path):
     assert file.getvalue() == (tmp_path / "book.jsonl").read_text("utf-8")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("tic-tac-toe", "-o", "-", "--format", "training"), "a stream is csv or jsonl: name a file"),
-        (("tic-tac-toe", "-o", "book.csv", "--format", "jsonl"), "book.csv is not for jsonl"),
-        (("tic-tac-toe", "-o", "site/", "--format", "csv"), "site/ is not for csv"),
-        (("tic-tac-toe", "nim", "-o", "-"), "name one book"),
-    ],
-)
-def test_export_refuses_what_no_stream_holds(tmp_path, monkeypatch, arguments, words):
-    monkeypatch.chdir(tmp_path)
-    code, out, err = run("export", *arguments)
-    assert (code, out) == (2, "") and words in err and not os.listdir(tmp_path)
-
-
 FEN = "8/8/8/8/8/2k5/8/K2Q4 b - -"
 
 

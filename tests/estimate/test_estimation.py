@@ -213,20 +213,6 @@ def test_an_opening_of_more_plies_than_there_is_time_for(monkeypatch):
     assert estimate.sample > 0 and "for want of time" in searches.opening_text(facts_of(estimate))
 
 
-def test_plies_stop_when_there_are_enough():
-    from solver.solving.ways import opening
-
-    game = load_game("connect-four")
-    asked = []
-
-    def enough(count):
-        asked.append(count)
-        return count > 100
-
-    assert [len(layer) for layer in opening.plies(Rules(game), 30, enough)] == [1, 4, 25, 121]
-    assert asked == sorted(asked) and asked[-1] > 100
-
-
 # states, finished ones too, nothing folded, of more than most machines count in the time, and of some that they do
 LARGE = {
     "connect-four:7,6": 4_531_985_219_092,

@@ -183,11 +183,6 @@ def test_retrograde_analysis_of_margins_heeds_tiers(monkeypatch, way):
         assert dict(book.items()) == dict(other.items()) and book.header.tiers == other.header.tiers
 
 
-def test_games_with_cycles_are_solved_by_retrograde_analysis():
-    with pipeline.solve(load_game("mu-torere")) as book:
-        assert (book.header.method, book.root) == ("retrograde", Value(0))
-
-
 def test_alphabeta_keeps_exact_entries_only(tmp_path):
     game = load_game("connect-four:4,3")
     truth = naive.solve(game, symmetry=True)

@@ -172,7 +172,3 @@ def test_a_book_of_nimbers_is_asked_told_and_played_as_one_of_wins_and_losses(tm
     code, _, said = run("export", path, "-o", tmp_path / "no.parquet", "--format", "training")
     assert code == 2 and ("holds nimbers" in said or "pyarrow" in said)
     fails(2, "holds nimbers", "trim", path, "-o", tmp_path / "no.lmdb", "--drop-plies", "2")
-
-
-def test_nimbers_are_of_impartial_games():
-    raises(GameError, "set impartial", solve, "tic-tac-toe", method="nimbers")

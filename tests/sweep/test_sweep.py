@@ -13,13 +13,12 @@ from tests.oracles import ORACLES
 from tests.refusals import raises
 from tests.solutions import assert_is_the_truth, columns, swept, values
 from tests.ways import quickly, slow
+from tests.written import write_rules
 
 pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
 from solver.compiled import agreement  # noqa: E402
-from solver.compiled.binding import bind  # noqa: E402
-from solver.compiled.module import rules as of_rules  # noqa: E402
 from solver.store import runs  # noqa: E402
 from solver.sweep import backward, exhaustive, expansion  # noqa: E402
 
@@ -64,27 +63,10 @@ def test_published_results(oracle):
         assert max(value.distance for value in solved.palette if value.score > 0) == oracle.longest
 
 
-@pytest.mark.parametrize("text", quickly([*TIERED, "mu-torere"], ["connect-four:4,3"]))
+@pytest.mark.parametrize("text", quickly([*TIERED, "mu-torere", *MORE_GAMES], ["connect-four:4,3"]))
 def test_compiled_rules_are_the_plain_rules_on_every_state(text):
     game = load_game(text)
     agreement.compare(game, list(naive.enumerate_states(game)))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("text", [*TIERED, "mu-torere", *MORE_GAMES])
-def test_each_compiled_rule_is_the_plain_one_on_every_state(text):
-    game = load_game(text)
-    rules = bind(of_rules, game)
-    for state in naive.enumerate_states(game):
-        for name in ("is_terminal", "canonical", "to_move", "tier"):
-            if hasattr(game, name):
-                assert getattr(rules, name)(state) == getattr(game, name)(state)
-        if game.is_terminal(state):
-            assert rules.utility(state) == game.utility(state)
-            continue
-        actions = list(game.actions(state))
-        assert of_rules.answer(rules, "actions", state) == actions
-        assert [rules.result(state, action) for action in actions] == [game.result(state, action) for action in actions]
 
 
 def test_two_runs_and_any_number_of_workers_agree():
@@ -179,28 +161,16 @@ def test_thirty_thousand_tiers():
     assert max(value.distance for value in solved.palette) == 15_000
 
 
-BAD_RULES = """
-from typing import NamedTuple
-
-class Bad(NamedTuple):
-    def initial(self): return 0
-    def actions(self, state):
-        for action in range({actions}): yield action
-    def result(self, state, action): return {result}
-    def is_terminal(self, state): return state >= 6
-    def utility(self, state): return {utility}
-    def tier(self, state): return {tier}
-"""
-GOOD = {"actions": "2", "result": "state + action + 1", "utility": "-1", "tier": "state"}
+GOOD = {"actions": "yield from range(2)", "result": "state + action + 1", "is_terminal": "state >= 6", "tier": "state"}
 LEAVES = "state + action + 1 - 100 * (state == 4)"
 BAD = [
-    ("minimax", {"actions": "2 * (state != 3)"}, GameError, "state 3 has no actions"),
+    ("minimax", {"actions": "yield from range(2 * (state != 3))"}, GameError, "state 3 has no actions"),
     ("minimax", {"result": LEAVES}, GameError, "state 4 has a child outside"),
     ("minimax", {"utility": "2"}, GameError, "utility other than -1, 0, 1"),
     ("minimax", {"tier": "state // 2"}, MethodError, "state 0 has a move that stays in its tier: .* retrograde"),
     ("minimax", {"tier": "10 - state"}, GameError, "state 0 has a child in a lower tier"),
     ("minimax", {"tier": "state * 10000000"}, GameError, "number the tiers more densely"),
-    ("retrograde", {"actions": "2 * (state != 3)"}, GameError, "state 3 has no actions"),
+    ("retrograde", {"actions": "yield from range(2 * (state != 3))"}, GameError, "state 3 has no actions"),
     ("retrograde", {"result": LEAVES}, GameError, "state 4 has a child outside"),
     ("retrograde", {"utility": "5"}, GameError, "utility other than"),
 ]
@@ -209,6 +179,5 @@ BAD = [
 @pytest.mark.interpreted
 @pytest.mark.parametrize(("method", "change", "error", "message"), BAD, ids=map(str, itertools.count()))
 def test_bad_rules_are_refused_with_the_state(tmp_path, method, change, error, message):
-    path = tmp_path / f"bad_{abs(hash(message))}.py"
-    path.write_text(BAD_RULES.format(**{**GOOD, **change}))
-    raises(error, message, swept, load_game(f"{path}::Bad"), method=method)
+    bad = write_rules(tmp_path / f"bad_{abs(hash(message))}.py", fields="", **{**GOOD, **change})
+    raises(error, message, swept, load_game(bad), method=method)
