@@ -15,6 +15,7 @@ pytest.importorskip("pettingzoo")
 from solver.adapters import gymnasium as solo  # noqa: E402
 from solver.adapters.pettingzoo import SCALE, Opponent, SolverEnv, env, picture  # noqa: E402
 from solver.rules.boards import looks  # noqa: E402
+from tests.refusals import raises  # noqa: E402
 from tests.ways import slow  # noqa: E402
 
 
@@ -52,11 +53,9 @@ def test_a_book_teaches_and_plays():
         environment.step(opponent(environment) if agent == "player_1" else legal[0])
     assert rewards == {"player_0": -1.0, "player_1": 1.0}
     assert environment.render().count("\n") == 3
-    with pytest.raises(GameError, match="no render_mode 'gif'"):
-        env("hexapawn", render_mode="gif")
+    raises(GameError, "no render_mode 'gif'", env, "hexapawn", render_mode="gif")
     environment.reset()
-    with pytest.raises(GameError, match="action 1 is not legal here"):
-        environment.unwrapped.step(1)
+    raises(GameError, "action 1 is not legal here", environment.unwrapped.step, 1)
 
 
 def test_a_teacher_or_an_opponent_of_another_game_is_refused():
@@ -65,8 +64,7 @@ def test_a_teacher_or_an_opponent_of_another_game_is_refused():
         env("tic-tac-toe", teacher=solver.Player("connect-four:4,4"))
     with pytest.raises(ForeignBook, match=f"the opponent was {refusal}"):
         Opponent("connect-four:4,4")(begun("tic-tac-toe"))
-    with pytest.raises(ForeignBook, match=f"the opponent was {refusal}"):
-        solo.SoloEnv("tic-tac-toe", opponent="connect-four:4,4")
+    raises(ForeignBook, f"the opponent was {refusal}", solo.SoloEnv, "tic-tac-toe", opponent="connect-four:4,4")
 
 
 @pytest.mark.parametrize("make", [env, SolverEnv])
@@ -74,8 +72,7 @@ def test_what_is_no_action_is_one_kind_of_error(make):
     environment = make("tic-tac-toe")
     environment.reset()
     for odd in (-1, 99, np.array([1, 2]), np.array([1]), [1], None, 1.0, "1", True, np.float32(1)):
-        with pytest.raises(GameError, match=r"is not an action: give a whole number from 0 to"):
-            environment.step(odd)
+        raises(GameError, r"is not an action: give a whole number from 0 to", environment.step, odd)
     environment.step(np.int64(5))  # and it goes on
     environment.step(np.array(1))
     assert environment.unwrapped.played == 2
@@ -116,8 +113,7 @@ def test_what_a_reset_cannot_take_is_refused():
         ({"position": 1.5}, PositionError, "1.5"),
         ({"position": 5}, PositionError, "play cannot reach state 5"),  # as the teacher's book says
     ):
-        with pytest.raises(error, match=message):
-            environment.reset(options=options)
+        raises(error, message, environment.reset, options=options)
     assert environment.unwrapped.played == 1
 
 
@@ -202,24 +198,21 @@ def test_an_illegal_action_loses_what_there_was_and_options_are_refused():
     environment = solo.SoloEnv("tic-tac-toe")
     environment.reset(seed=0, options={"position": "a1 b1"})
     assert environment.step(0)[1:] == (-1.0, True, False, {"illegal": True})
-    with pytest.raises(GameError, match="the game is over: reset the environment"):
-        environment.step(0)
+    raises(GameError, "the game is over: reset the environment", environment.step, 0)
     judging = solo.SoloEnv("tic-tac-toe", reward="given away")
     judging.reset(options={"position": "a1 b1 a2 b2"})
     assert judging.step(0)[1] == -2.0  # it was won
     ignorant = solver.Player({}, "connect-four", live=False)
     unjudged = solo.SoloEnv("connect-four", opponent=ignorant, reward="given away")
     unjudged.reset()
-    with pytest.raises(MissingState, match="does not know how much each move from state"):
-        unjudged.step(0)
+    raises(MissingState, "does not know how much each move from state", unjudged.step, 0)
     for options, message in (
         ({"seat": 2}, "there is no seat 2"),
         ({"reward": "regret"}, "there is no reward 'regret'"),
         ({"level": 11}, "'11' is no level"),
         ({"render_mode": "gif"}, "no render_mode 'gif'"),
     ):
-        with pytest.raises(GameError, match=message):
-            solo.SoloEnv("tic-tac-toe", **options)
+        raises(GameError, message, solo.SoloEnv, "tic-tac-toe", **options)
 
 
 @pytest.mark.parametrize("game", ["tic-tac-toe", "pig:15", *slow("minichess:KQK")])

@@ -11,6 +11,7 @@ pyspiel = pytest.importorskip("pyspiel")
 np = pytest.importorskip("numpy")
 
 from solver.adapters import openspiel  # noqa: E402
+from tests.refusals import raises  # noqa: E402
 from tests.ways import slow  # noqa: E402
 
 openspiel.register()
@@ -58,8 +59,7 @@ def test_a_bot_wins_what_is_won():
         bot.inform_action(state, 0, action)
     assert state.returns()[0] == 1.0
     other = pyspiel.load_game("tic_tac_toe").new_initial_state()
-    with pytest.raises(ForeignBook, match="openspiel:nim.*, the state of tic_tac_toe.*: solve openspiel:tic_tac_toe"):
-        bot.step(other)
+    raises(ForeignBook, "openspiel:nim.*, the state of tic_tac_toe.*: solve openspiel:tic_tac_toe", bot.step, other)
 
 
 def test_a_game_that_openspiel_cut_at_a_comma_is_refused():
@@ -82,18 +82,15 @@ def test_one_parameter_is_enough_where_a_game_has_no_more():
 
 def test_an_illegal_action_or_outcome_is_an_error_and_changes_nothing():
     state = pyspiel.load_game("solverbook(game=coins:3;2)").new_initial_state()
-    with pytest.raises(PositionError, match="action 7 is not legal here: choose one of 0, 1"):
-        state.apply_action(7)
+    raises(PositionError, "action 7 is not legal here: choose one of 0, 1", state.apply_action, 7)
     assert state.number == 3 and state.legal_actions() == [0, 1]  # to take 1 or 2
     state.apply_action(1)
     state.apply_action(0)
-    with pytest.raises(PositionError, match="the game is over"):
-        state.apply_action(0)
+    raises(PositionError, "the game is over", state.apply_action, 0)
     state = pyspiel.load_game("solverbook(game=pig:5;)").new_initial_state()
     while not state.is_chance_node():
         state.apply_action(state.legal_actions()[0])
-    with pytest.raises(PositionError, match="action 99 is not legal here"):
-        state.apply_action(99)
+    raises(PositionError, "action 99 is not legal here", state.apply_action, 99)
 
 
 def test_observation_tensors_are_the_planes():
@@ -111,8 +108,7 @@ def test_observation_tensors_are_the_planes():
 def test_players_of_other_games_are_refused():
     game = pyspiel.load_game("solverbook(game=connect-four:4;4)")
     refusal = r"made by rules \w{8} \(tic-tac-toe\), the game by \w{8} \(connect-four:4,4\)"
-    with pytest.raises(ForeignBook, match=refusal):
-        openspiel.PlayerPolicy(game, "tic-tac-toe")
+    raises(ForeignBook, refusal, openspiel.PlayerPolicy, game, "tic-tac-toe")
     for user in (openspiel.PlayerBot("tic-tac-toe").step, openspiel.PlayerEvaluator("tic-tac-toe").evaluate):
         with pytest.raises(ForeignBook, match=refusal):
             user(game.new_initial_state())
@@ -135,8 +131,7 @@ def test_a_bot_at_the_end_and_one_that_knows_nothing_say_so():
     while not state.is_terminal():
         state.apply_action(bot.step(state))
     assert state.returns() == [0.0, 0.0]
-    with pytest.raises(PositionError, match="the game is over: no action is left"):
-        bot.step(state)
+    raises(PositionError, "the game is over: no action is left", bot.step, state)
     dice = pyspiel.load_game("solverbook(game=pig:15;)").new_initial_state()
     while not dice.is_chance_node():
         dice.apply_action(dice.legal_actions()[0])

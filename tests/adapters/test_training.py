@@ -9,6 +9,7 @@ from solver.base.errors import DamagedBook, GameError, LayoutError, MethodError
 from solver.export import export, layout
 from solver.export.layout import layout_of
 from solver.rules.game import Rules, load_game
+from tests.refusals import raises
 
 parquet = pytest.importorskip("pyarrow.parquet")
 
@@ -34,8 +35,7 @@ def test_a_training_set_has_what_every_move_gives_away(tmp_path):
             assert sum(row["legal"]) == len(moves) == sum(regret is not None for regret in row["regret"])
         assert table.schema.metadata[b"shape"] == b"[3, 3, 3]"
         assert json.loads(table.schema.metadata[b"actions"]) == list(layout.actions)
-        with pytest.raises(MethodError, match=r"a training set is a \.parquet"):
-            export(book, tmp_path / "hexapawn.csv", training=True)
+        raises(MethodError, r"a training set is a \.parquet", export, book, tmp_path / "hexapawn.csv", training=True)
     (tmp_path / "moves.csv").write_text("state,action,next,reward\na,x,b,\na,y,c,\nb,,,1\nc,,,-1\n")
     with solver.solve(f"{tmp_path}/moves.csv") as book, pytest.raises(MethodError, match="is a graph: .*PlayerPolicy"):
         export(book, tmp_path / "moves.parquet", training=True)
@@ -71,5 +71,4 @@ def test_a_training_set_tells_a_lacking_layout_from_a_damaged_book(tmp_path, mon
             return board_of(game, state, mover)
 
         monkeypatch.setattr(layout, "board_of", failing)
-        with pytest.raises(DamagedBook, match="is not a state of its game"):
-            export(book, tmp_path / "book.parquet", training=True)
+        raises(DamagedBook, "is not a state of its game", export, book, tmp_path / "book.parquet", training=True)
