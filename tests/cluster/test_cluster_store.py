@@ -85,39 +85,17 @@ class Faults:
         return super().ls(path, detail=detail, **more)
 
 
-class Folder(Faults, LocalFileSystem):
-    """A folder that fails: what is renamed when it is whole."""
-
-    protocol = "faulty"
-
-    @classmethod
-    def _strip_protocol(cls, path):
-        return LocalFileSystem._strip_protocol(str(path).removeprefix("faulty://"))
+def failing(name, base, *protocols):
+    """Register a kind of file system that fails, under the first of its protocols."""
+    strip = classmethod(lambda cls, path: base._strip_protocol(str(path).removeprefix(f"{protocols[0]}://")))
+    kind = type(name, (Faults, base), {"protocol": protocols, "_strip_protocol": strip})
+    fsspec.register_implementation(protocols[0], kind, clobber=True)
+    return kind
 
 
-class Objects(Faults, MemoryFileSystem):
-    """An object store that fails: what appears whole, in no folder."""
-
-    protocol = ("objects", "memory")
-
-    @classmethod
-    def _strip_protocol(cls, path):
-        return MemoryFileSystem._strip_protocol(str(path).removeprefix("objects://"))
-
-
-class Remote(Objects):
-    """Folders on another machine: what is renamed, but is no file of this one."""
-
-    protocol = "remote"
-
-    @classmethod
-    def _strip_protocol(cls, path):
-        return MemoryFileSystem._strip_protocol(str(path).removeprefix("remote://"))
-
-
-fsspec.register_implementation("faulty", Folder, clobber=True)
-fsspec.register_implementation("remote", Remote, clobber=True)
-fsspec.register_implementation("objects", Objects, clobber=True)
+failing("Folder", LocalFileSystem, "faulty")  # what is renamed when it is whole
+failing("Objects", MemoryFileSystem, "objects", "memory")  # an object store: what appears whole, in no folder
+Remote = failing("Remote", MemoryFileSystem, "remote")  # folders elsewhere: renamed, but no files of this machine
 
 
 @pytest.fixture(autouse=True)

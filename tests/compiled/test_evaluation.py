@@ -1,7 +1,9 @@
 """Learned evaluations: what a file keeps, what is refused, and the features that they weigh."""
 
+import hashlib
 import itertools
 
+import msgpack
 import numpy as np
 import pytest
 
@@ -71,12 +73,7 @@ def test_damaged_files_are_refused_in_one_line(tmp_path):
         assert "\n" not in str(error.value)
 
 
-def sealed(fields):
-    import hashlib
-
-    import msgpack
-
-    body = msgpack.packb(fields)
+def sealed(body):
     return files.HEAD.pack(files.MAGIC, files.LAYOUT, hashlib.sha256(body).digest()) + body
 
 
@@ -108,9 +105,9 @@ def sealed(fields):
 def test_files_that_contradict_themselves_are_refused(tmp_path, change):
     good = {**evaluation()._asdict(), "layers": [(5, 1, bytes(20), bytes(4))]}
     path = tmp_path / "a.eval"
-    path.write_bytes(sealed(good))
+    path.write_bytes(sealed(msgpack.packb(good)))
     read(path)
-    path.write_bytes(sealed({**good, **change}))
+    path.write_bytes(sealed(msgpack.packb({**good, **change})))
     raises(DamagedBook, None, read, path)
 
 
@@ -118,13 +115,11 @@ def test_altered_bytes_behind_a_right_checksum_are_refused_or_read(tmp_path):
     """A checksum can be made anew: whatever the bytes, there is an evaluation that holds together or one error."""
     write(tmp_path / "a.eval", evaluation())
     body = (tmp_path / "a.eval").read_bytes()[files.HEAD.size :]
-    import hashlib
-
     path = tmp_path / "b.eval"
     for place in range(len(body)):
         for byte in (0, 0xC1, 0xFF):
             altered = body[:place] + bytes([byte]) + body[place + 1 :]
-            path.write_bytes(files.HEAD.pack(files.MAGIC, files.LAYOUT, hashlib.sha256(altered).digest()) + altered)
+            path.write_bytes(sealed(altered))
             try:
                 found = read(path)
             except DamagedBook as error:

@@ -30,7 +30,7 @@ from tests.books import write_values
 from tests.commands import ok, run
 from tests.exports import needs_node
 from tests.refusals import raises
-from tests.ways import slow
+from tests.ways import slow, slow_rows
 
 SMALL_TABLE = 1 << 16
 DRAWN = "tic-tac-toe:3,2,3"
@@ -182,11 +182,7 @@ def test_a_proof_that_takes_too_long_keeps_its_work(tmp_path, short_turns):
         ("kalah:2,2", "kalah:2,2 has margins: prove is for wins, draws and losses"),
         ("pig:10", "pig:10 has chance"),
         ("mu-torere", "mu-torere has no tier"),
-        pytest.param(
-            "six-mens-morris",
-            "six-mens-morris has cycles, and a proof may never end there: solve it",
-            marks=pytest.mark.slow,
-        ),
+        *slow_rows(("six-mens-morris", "six-mens-morris has cycles, and a proof may never end there: solve it")),
     ],
 )
 def test_games_that_cannot_be_proved_are_refused(tmp_path, text, said):
@@ -229,10 +225,8 @@ def test_the_command_proves_and_the_others_take_its_book(tmp_path, short_turns):
     ("text", "moves", "method"),
     [
         ("tic-tac-toe", "a1 b2 c3", "proof-number"),
-        pytest.param("tic-tac-toe", "a1", "proof-number", marks=pytest.mark.slow),
-        pytest.param("tic-tac-toe", "a1 b1", "alphabeta", marks=pytest.mark.slow),
-        pytest.param("connect-four:4,4", "12", "alphabeta", marks=pytest.mark.slow),
-        pytest.param("breakthrough:3,4,2", "b2a3", "proof-number", marks=pytest.mark.slow),
+        *slow_rows(("tic-tac-toe", "a1", "proof-number"), ("tic-tac-toe", "a1 b1", "alphabeta")),
+        *slow_rows(("connect-four:4,4", "12", "alphabeta"), ("breakthrough:3,4,2", "b2a3", "proof-number")),
     ],
 )
 def test_a_book_may_begin_anywhere(tmp_path, text, moves, method):

@@ -41,6 +41,7 @@ from solver.sweep.checkpoint import (  # noqa: E402
 from solver.sweep.scale import Scale, Tally  # noqa: E402
 from tests.refusals import raises  # noqa: E402
 from tests.solutions import swept  # noqa: E402
+from tests.ways import slow_rows  # noqa: E402
 
 pytestmark = pytest.mark.interpreted
 GAME = "connect-four:3,3,3"
@@ -94,9 +95,8 @@ SMALLER = (GAME, "kalah:2,2", "nim:1,2,3", "three-mens-morris:1")
     ("text", "memory", "times"),
     [
         *[(text, None, 1) for text in SMALLER],
-        pytest.param(STOPPED[-1], None, 2, marks=pytest.mark.slow),
-        pytest.param("three-mens-morris:1", 1 << 16, 2, marks=pytest.mark.slow),
-        *[pytest.param(text, memory, 10, marks=pytest.mark.slow) for text in STOPPED for memory in (None, 1 << 16)],
+        *slow_rows((STOPPED[-1], None, 2), ("three-mens-morris:1", 1 << 16, 2)),
+        *slow_rows(*((text, memory, 10) for text in STOPPED for memory in (None, 1 << 16))),
     ],
 )
 def test_a_solve_stopped_anywhere_goes_on_to_the_same_book(tmp_path, small_pieces, monkeypatch, text, memory, times):
