@@ -9,8 +9,26 @@ from typing import Union, get_args, get_origin
 
 import pytest
 
+from solver.base.errors import ResourceError
+from solver.base.kinds import WDL
+from solver.base.options import Options
+from solver.cli import measure
+from solver.profiling import Profile
+from solver.report.measures import COLUMNS
+from solver.rules.game import Rules, load_game
+from solver.solving.job import Job
+from solver.solving.racing import METHODS, Race
+from solver.solving.ways.opening import Journal, header_of
 from solver.store.documents import types_of
 from tests.refusals import raises
+
+np = pytest.importorskip("numpy")
+pytest.importorskip("numba")
+
+from solver.compiled.exact import alphabeta, proof  # noqa: E402
+from solver.compiled.lookahead import depth, evaluation  # noqa: E402
+from solver.store.work import Work  # noqa: E402
+from solver.sweep.checkpoint import Checkpoint  # noqa: E402
 
 
 def shape(kind):
@@ -34,23 +52,10 @@ def constants(name):
     ]
 
 
-def searches():
-    from solver.compiled.exact import alphabeta, proof
-
-    return alphabeta, proof
-
-
 def proofs():
-    alphabeta, proof = searches()
     kinds = [shape(getattr(module, name)) for module in (alphabeta, proof) for name in ("Frame", "Field")]
     numbers = (proof.ENTRIES, proof.FIELDS, proof.PROOF_SHIFT, proof.REFUTATION_SHIFT, proof.WORK_SHIFT)
     return kinds, shape(alphabeta.Move), *numbers
-
-
-def works():
-    from solver.sweep.checkpoint import Checkpoint
-
-    return shape(Checkpoint)
 
 
 def commits():
@@ -61,36 +66,21 @@ def commits():
 
 
 def evaluations():
-    import numpy as np
-
-    from solver.compiled.lookahead import evaluation
-
     packed = evaluation._packed(np.ones((2, 1), np.float32), np.ones(1, np.float32))
     return evaluation.Evaluation._fields, packed, evaluation.HEAD.format, evaluation.ACTIVATIONS, evaluation.FEATURES
 
 
 def modules():
-    from solver.compiled.lookahead import depth
-
-    alphabeta, _ = searches()
-    return constants("solver.wasm.exports"), *map(
-        shape, (alphabeta.Frame, alphabeta.Field, alphabeta.Move, depth.Frame, depth.Window)
-    )
+    kinds = (alphabeta.Frame, alphabeta.Field, alphabeta.Move, depth.Frame, depth.Window)
+    return constants("solver.wasm.exports"), *map(shape, kinds)
 
 
 def journals():
-    from solver.rules.game import Rules, load_game
-    from solver.solving.ways.opening import Journal, header_of
-
     header = header_of(Rules(load_game("tic-tac-toe")), 4).split(b" ")
     return len(header), Journal(None, b"", False)._packed(1, -2), Journal(None, b"", False, 16)._packed(1 << 64, 2)
 
 
 def rows():
-    from solver.cli import measure
-    from solver.profiling import Profile
-    from solver.report.measures import COLUMNS
-
     return shape(Profile), COLUMNS, measure.KEY
 
 
@@ -98,7 +88,7 @@ def rows():
     ("module", "records", "layout", "digest"),
     [
         ("solver.solving.racing", proofs, 3, "8383541b"),
-        ("solver.store.work", works, 3, "6d8a8161"),
+        ("solver.store.work", lambda: shape(Checkpoint), 3, "6d8a8161"),
         ("solver.cluster.shards", commits, 2, "8535a6a7"),
         ("solver.compiled.lookahead.evaluation", evaluations, 1, "a1fc30cf"),
         ("solver.wasm.exports", modules, 1, "5d145213"),
@@ -108,7 +98,6 @@ def rows():
 )
 def test_a_layout_number_is_that_of_its_records(module, records, layout, digest):
     """If this fails, raise that LAYOUT and set both anew: a file of another layout must be refused, not read."""
-    pytest.importorskip("numba")
     found = hashlib.sha256(repr(records()).encode()).hexdigest()[:8]
     assert (import_module(module).LAYOUT, found) == (layout, digest), records()
 
@@ -116,16 +105,6 @@ def test_a_layout_number_is_that_of_its_records(module, records, layout, digest)
 @pytest.mark.interpreted
 @pytest.mark.parametrize("module", ["store.work", "solving.ways.opening", "solving.racing"])
 def test_work_of_another_layout_is_refused_and_kept(tmp_path, monkeypatch, module):
-    pytest.importorskip("numba")
-    from solver.base.errors import ResourceError
-    from solver.base.kinds import WDL
-    from solver.rules.game import Rules, load_game
-    from solver.solving.job import Job
-    from solver.solving.pipeline import Options
-    from solver.solving.racing import METHODS, Race
-    from solver.solving.ways.opening import Journal, header_of
-    from solver.store.work import Work
-
     rules, path = Rules(load_game("tic-tac-toe"), kind=WDL), tmp_path / "a.lmdb.proof"
 
     def work():
@@ -136,12 +115,12 @@ def test_work_of_another_layout_is_refused_and_kept(tmp_path, monkeypatch, modul
         with Journal(path, header_of(rules, 3), False):
             pass
 
-    def proof():
+    def prove():
         race = Race(Job(rules, tmp_path / "a.lmdb", Options()), rules, METHODS[:1], None)
         race._go_on(0)
         race._keep()
 
-    opened = {"store.work": work, "solving.ways.opening": journal, "solving.racing": proof}[module]
+    opened = {"store.work": work, "solving.ways.opening": journal, "solving.racing": prove}[module]
     opened()
     opened()
     before = [file.read_bytes() for file in [path, *path.rglob("*")] if file.is_file()]
