@@ -54,11 +54,11 @@ OPENINGS = {"connect-four": 8}  # opening books to that ply, which take hours: t
 
 
 def solved(game: str, folder: Path, done: Path | None) -> Book:
-    """The book of a game in the codec instant, or of expectations in theirs; `done`: one that is solved already."""
+    """The book of a game in the codec instant; `done`: one that is solved already."""
     if done is None:
         return solve(game, folder / "instant.lmdb", max_ply=OPENINGS.get(game))
     with Book(done) as book:
-        is_so = book.expectation is not None or book.header.codec == "instant"
+        is_so = book.header.codec == "instant"
         made = shutil.copyfile if is_so else functools.partial(pack, codec="instant")
     made(done, folder / "instant.lmdb")
     return Book(folder / "instant.lmdb")
@@ -123,8 +123,8 @@ def main() -> None:
     if arguments.check:
         sys.exit(f"not as in {CATALOG.name} and {BOOKS.name}/: {', '.join(changed)}" if changed else 0)
     CATALOG.write_text(
-        "# Written by scripts/catalog.py: digests are sha256 over a book's records, in the codec instant, of\n"
-        "# expectations in fixed. What is shipped lies here, in the codec in which it is smaller.\n\n"
+        "# Written by scripts/catalog.py: digests are sha256 over a book's records, in the codec instant.\n"
+        "# What is shipped lies here, in the codec in which it is smaller.\n\n"
         + "\n".join(known[f'["{game}"]'] for game in (*GAMES, *LONG, *OPENINGS) if f'["{game}"]' in known)
     )
 

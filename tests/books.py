@@ -8,6 +8,7 @@ import tempfile
 import textwrap
 import zlib
 from collections import Counter
+from pathlib import Path
 
 import lmdb
 import msgpack
@@ -22,7 +23,8 @@ from solver.book.format import HEADER_KEY, seal
 from solver.book.writer import write_book
 
 KEYED_BY_STATE = ("instant", "compact")  # the codecs that take any states and values; ranked ones are of a game
-EVERY_KEYED = (*KEYED_BY_STATE, "fixed", "wide")  # and samples of expectations, and of states of more than 63 bits
+EVERY_KEYED = (*KEYED_BY_STATE, "steps", "wide")  # and samples of expectations, and of states of more than 63 bits
+KEPT = sorted((Path(__file__).parent / "data" / "format1").glob("*.lmdb"))  # since format 1 began; never made anew
 PART = 1 << 16  # a block of any codec
 VALUES = [Value(0), *(Value(1, one) for one in range(1, 30)), *(Value(-1, one) for one in range(30))]
 
@@ -96,7 +98,6 @@ def write_expectations(path, values, *, part=PART):
         values,
         palette=[],
         method="expectiminimax",
-        codec="fixed",
         root=Value(0.0),
         score_game=False,
         longest=None,
@@ -115,7 +116,7 @@ def write_sample(path, values, codec):
         values = {state << 90 | state: value for state, value in values.items()}
         write_values(path, values, facts={"state_bytes": 16})
         return values
-    if codec != "fixed":
+    if codec != "steps":
         write_values(path, values, facts={"codec": codec})
         return values
     values = expectations(values)
@@ -246,7 +247,7 @@ def called_acyclic(folder, name, sparse):
     (folder / "rings.py").write_text(RINGS)
     game = load_game(f"{folder}/rings.py::{name}")
     solve(game, folder / "honest.lmdb", codec="ranked").close()
-    bare = {"wdl": True, "version": 2, "sparse": sparse, "palette": [[1, None], [0, None]], "longest": None}
+    bare = {"wdl": True, "sparse": sparse, "palette": [[1, None], [0, None]], "longest": None}
     changes = {"method": "minimax", **(bare if sparse else {})}
     return game, with_header(folder / "honest.lmdb", folder / "forged.lmdb", **changes)
 

@@ -4,7 +4,6 @@ import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { Book, DamagedBook, remote } from "../solver/web/reader/book.js";
 import * as compact from "../solver/web/reader/compact.js";
-import * as fixed from "../solver/web/reader/fixed.js";
 import * as instant from "../solver/web/reader/instant.js";
 import * as ranked from "../solver/web/reader/ranked.js";
 import { peak } from "./peak.mjs";
@@ -213,18 +212,18 @@ const commands = {
       [instant, "080201070902 0b"],
       [compact, "0002000000 0300 e30600 63e7640700"],
       [ranked, "0300 e3e0e2e20000"],
-      [fixed, "000202 46000000 0c 0b"],
+      [instant, "000202 46000000 0c 0b", 0],
     ];
-    for (const [codec, hex] of documented) {
+    for (const [codec, hex, indexBytes = 1] of documented) {
       const data = Uint8Array.from(hex.replaceAll(" ", "").match(/../g), (byte) => parseInt(byte, 16));
       const segment = (end) => ({ bytes: data, view: new DataView(data.buffer), starts: [0, end] });
-      const { offsets, indices } = await codec.decode(segment(data.length), 0, 1);
+      const { offsets, indices } = await codec.decode(segment(data.length), 0, indexBytes);
       const found = [];
-      for (let at = 0n; at < 10n; at++) found.push((await codec.find(segment(data.length), 0, at, 1)) ?? null);
+      for (let at = 0n; at < 10n; at++) found.push((await codec.find(segment(data.length), 0, at, indexBytes)) ?? null);
       const cut = new Set();
       for (let end = 0; end < data.length; end++) {
         try {
-          await codec.decode(segment(end), 0, 1);
+          await codec.decode(segment(end), 0, indexBytes);
           cut.add(end);
         } catch (error) {
           cut.add(error.name);

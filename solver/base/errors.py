@@ -93,7 +93,7 @@ class DamagedBook(BookError):
 
 
 class ForeignBook(BookError):
-    """Not a book, of another format version, of another game or of other rules."""
+    """Not a book, of another format, of another game or of other rules."""
 
 
 class MissingRules(ForeignBook):

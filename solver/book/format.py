@@ -1,37 +1,25 @@
 """The book on disk: one LMDB 0.9 file that answers by memory mapping.
 
-Version history
-    1   the `instant` codec. Later books have `numbers` in their header; earlier ones are read without. Earlier ones of
-        more than 256 KB have 64 KB of zeros behind their last page. A palette that does not fit into the header has
-        records of its own; there were no such books before. Nor were there any of the codecs `compact` and `ranked`,
-        which earlier readers refuse by their names, or trimmed books and books without distances, which have `trim` and
-        `wdl` in their header and which earlier readers refuse by their scope and their values. Nor books of games of
-        chance, which have `expectation` there and which earlier readers refuse by their codec, `fixed`; nor grown
-        books, which have `estimate` and floats in their palette, and which earlier readers refuse by their method. Nor
-        books with plies to a conversion, whose palette earlier readers take for one with values twice; nor proof books
-        of another position than the start, which have `start`, and which earlier readers take for books of it; nor
-        books of states of more than 63 bits, which have `state_bytes` in their header, first states of so many bytes
-        and the state of `longest` as bytes. Nor books of
-        nimbers, whose method earlier readers do not know.
-    2   books without distances in the codec `ranked` that leave out the values that rules and children tell, which
-    have `sparse`
-        in their header. All other books are of version 1.
+The header says format 1, which every later version reads, and names what else would have to be guessed: its `keys` are
+"states" or "ranks", its `values` places in the "palette" or numbers of "steps". Books made before format 1 have a
+`version` in its place; they are refused. docs/reference/format.md has the rest.
 
 Records of the main database, in key order
     8 bytes, big-endian n         segment n
-    "directory" + 4 bytes n       part n of the directory: crc32, then the first state of each segment, u64
-    "graph" + 4 bytes n           part n of a game that is a graph, which earlier readers refuse: crc32, then at most
-                                  65,516 bytes that `games.common.nodes` has packed
+    "directory" + 4 bytes n       part n of the directory: crc32, then the first state of each segment
+    "graph" + 4 bytes n           part n of a game that is a graph: crc32, then at most 65,516 bytes that
+                                  `games.common.nodes` has packed
     "header"                      crc32, then a msgpack map, the fields of `Header`; at most 1 MiB
     "palette" + 4 bytes n         part n of a palette of which the header has the size only: crc32, then the score and
                                   the distance, or -1, of each value, i64
 
-All integers but the keys are little-endian. A crc32 runs over the book id, the record's number as u64, and the rest
+A first state takes 8 bytes, or the header's `state_bytes`, of states of more than 63 bits. All integers but LMDB's keys
+are little-endian. A crc32 runs over the book id, the record's number as u64, and the rest
 of the record, so a record of another book or another place does not pass.
 
 Segment, at most 65,520 bytes: whole pages of LMDB
-    u32 crc32 | u16 groups n | u8 codec: 0 instant, 1 compact, 2 ranked, 3 fixed | u8 bytes of an index
-    n u64 first state of each group | n + 1 u16 where each group begins, and the end | groups, as their codec has them
+    u32 crc32 | u16 groups n | u8 codec: 0 instant, 1 compact, 2 ranked | u8 bytes of an index, 0 of numbers of steps
+    n first state of each group | n + 1 u16 where each group begins, and the end | groups, as their codec has them
 
 Why so, in bits a state on connect-four 5x4: one LMDB record a state 161, fixed-width offsets 26, this 12; its
 look-ups are as fast as those of plain records. Only non-terminal states are stored: rules tell terminal ones.
@@ -62,7 +50,7 @@ if TYPE_CHECKING:
     from solver.base.expectations import Estimate, Expectation
 
 MAGIC = "solverbook"
-VERSION, SPARSE_VERSION = 1, 2
+FORMAT = 1
 HEADER_SIZE, SEGMENT_SIZE = 1 << 20, 65_520
 BODY = SEGMENT_SIZE - 4  # bytes behind the checksum
 DIRECTORY_KEY, GAME_KEY, HEADER_KEY, PALETTE_KEY = b"directory", b"graph", b"header", b"palette"
@@ -174,9 +162,10 @@ class Header(NamedTuple):
         return CODECS[self.codec]
 
     @property
-    def version(self) -> int:
-        """The first version of the format that has such books."""
-        return SPARSE_VERSION if self.sparse else VERSION
+    def layout(self) -> dict[str, Any]:
+        """The facts that tell a reader how to read the book."""
+        values = "steps" if self.kind.is_stepped else "palette"
+        return {"format": FORMAT, "keys": self.encoding.keys.name, "values": values}
 
     @property
     def key_bytes(self) -> int:
@@ -218,7 +207,9 @@ class Header(NamedTuple):
 
     @property
     def index_bytes(self) -> int:
-        """Bytes of a palette index, or of a number of steps."""
+        """Bytes of a palette index; 0 of numbers of steps."""
+        if self.kind.is_stepped:
+            return 0
         symbols = len(self.values) + self.encoding.keys.SPARE
         return 1 if symbols <= 1 << 8 else 2 if symbols <= 1 << 16 else 4
 
@@ -288,8 +279,8 @@ class Header(NamedTuple):
         return len(self._replace(book_id=bytes(8), digest="0" * 64).packed()) <= HEADER_SIZE
 
     def packed(self) -> bytes:
-        group = self.encoding.group
-        fields = {"magic": MAGIC, "version": self.version, "byte_order": "little", "group": group, **self._asdict()}
+        fields = {"magic": MAGIC, **self.layout, "byte_order": "little", "group": self.encoding.group}
+        fields |= self._asdict()
         fields["longest"], fields["start"] = self._longest(), self._start()
         for name in LATER:
             if not fields[name]:
@@ -306,10 +297,15 @@ class Header(NamedTuple):
         fields = _fields(record)
         if fields.get("magic") != MAGIC:
             raise ForeignBook("the header has no mark of a book of this package")
-        if fields.get("version") not in (VERSION, SPARSE_VERSION):
+        if "version" in fields:
             raise ForeignBook(
-                f"the book has format version {excerpt(fields.get('version'))}, this package reads {SPARSE_VERSION}:"
-                " install the package that wrote it, or solve again"
+                f"the book is older than format {FORMAT}: make it anew, solver solve {excerpt(fields.get('game'))} -o"
+                " BOOK"
+            )
+        if fields.get("format") != FORMAT:
+            raise ForeignBook(
+                f"the book has format {excerpt(fields.get('format'))}, this package reads {FORMAT}: install the package"
+                " that wrote it, or solve again"
             )
         book_id = fields.get("book_id")
         if not isinstance(book_id, bytes) or len(book_id) != 8:
@@ -319,7 +315,8 @@ class Header(NamedTuple):
             if type(fields["palette"]) is int:
                 fields["palette"] = long_palette(book_id, fields["palette"], read_record)
             header = cls._checked(fields)
-            if header.version != fields["version"] or header.sparse not in header.may_leave_out:
+            is_so = all(fields.get(name) == fact for name, fact in header.layout.items())
+            if not is_so or header.sparse not in header.may_leave_out:
                 raise ValueError("unknown layout")
             check_facts(header)
             return header
@@ -349,7 +346,7 @@ class Header(NamedTuple):
                 fields[name] = make(*fields[name])
         optional = {"numbers", *LATER} - fields.keys()
         header = cls(**{name: fields[name] for name in cls._fields if name not in optional})
-        if type(header.state_bytes) is not int or (header.state_bytes and not header.encoding.takes_wide):
+        if type(header.state_bytes) is not int or (header.state_bytes and not header.encoding.takes_all):
             raise ValueError("states of another size than their codec's")
         if header.longest is not None:
             distance, state = fields["longest"]
@@ -462,7 +459,7 @@ def _check_expectation(header: Header, expectation: Expectation) -> None:
         raise ValueError("values of an unknown kind")
     if not 0 < step <= 1 or math.frexp(step)[0] != 0.5 or not step / 2 <= error < 1:
         raise ValueError("steps or error out of bounds")
-    if not header.encoding.is_stepped or header.palette or header.numbers is not None:
+    if not header.encoding.takes_all or header.palette or header.numbers is not None:
         raise ValueError("expectations with a palette")
 
 

@@ -99,7 +99,7 @@ def pack(
         path: A book or its path; or a game or its name, for the book that comes with the package.
         target: Where to write the copy. It may be `path`: whoever has the old book open keeps it. On Windows it must
             be closed first.
-        codec: The copy's codec: "instant", "compact", "ranked" or "fixed".
+        codec: The copy's codec: "instant", "compact" or "ranked".
         game: The rules, if the game is your own. Only a codec that asks the rules needs them.
         workers: Threads. None for all cores.
         progress: Called as the work goes on.
@@ -131,7 +131,7 @@ def recoded(book: Book, header: Header, codec: str) -> tuple[Header, Rules | Non
     """
     header, rules = header._replace(codec=codec), None
     keys = CODECS[codec].keys
-    if not CODECS[codec].takes_wide:
+    if not CODECS[codec].takes_all:
         bits = 8 * header.state_bytes
         refuse_wide(str(book.path), bits, f"the codec {codec}", "leave it as it is", BookError)
     if keys is not book.header.encoding.keys or keys.ASKED or book.keeps_game:

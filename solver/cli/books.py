@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from solver.base.errors import DamagedBook, ForeignBook, MissingRules
-from solver.book.codecs import CHOICES, NAMES
+from solver.book.codecs import NAMES
 from solver.book.solution import SIDES, Trim
 from solver.cli import common
 from solver.edit.comparing import diff, merge
@@ -72,7 +72,7 @@ def verify_command(book: str, own: str | None, as_json: bool, quiet: bool, **mea
 @common.output("target", "Write the book here.", "OUT")
 @common.choice(
     "--codec",
-    CHOICES,
+    NAMES,
     "compact (default): a quarter of the size for ten times the time. instant: the other way round. ranked: the"
     " smallest, for games that number their states; its readers need the rules.",
     default="compact",

@@ -21,7 +21,7 @@ from solver.base import errors
 from solver.base.errors import BookError, PositionError
 from solver.base.progress import listening
 from solver.book import Book, Header, Opened, shipped
-from solver.book.codecs import CHOICES
+from solver.book.codecs import NAMES
 from solver.play.analysis import OPPONENTS
 from solver.rules.game import Game, is_built_in, own_method
 from solver.search import SECONDS
@@ -425,7 +425,7 @@ memory_option: Decorator = click.option(
 )
 json_option: Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 codec_option: Decorator = choice(
-    "--codec", CHOICES, f"Encoding of the book. {' '.join(f'{name}: {about}.' for name, about in CHOICES.items())}"
+    "--codec", NAMES, f"Encoding of the book. {' '.join(f'{name}: {about}.' for name, about in NAMES.items())}"
 )
 workers_option: Decorator = number("--workers", 1, 1024, "Threads. Default: all cores. The result is the same.")
 # The first three are named as `Player` names them

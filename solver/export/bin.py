@@ -4,7 +4,7 @@
     facts      crc32, JSON in ASCII: the header without its palette; whole numbers that JavaScript cannot hold are text
     palette    crc32, then the score and the distance, or -1, of each value, i64; none in a book of expectations; of an
                estimate the score as f64 and -2
-    directory  crc32, then the first state of each segment, in 8 bytes or as many as the prefix says, and where in the
+    directory  crc32, then the first state of each segment, in as many bytes as the prefix says, and where in the
                file the segment begins, u64
     segments   as the book has them, one after the other to the end of the file
 
@@ -23,12 +23,11 @@ from typing import Any
 from solver.base.progress import Progress
 from solver.base.value import Value, is_estimate
 from solver.book import Book, Header
-from solver.book.format import LATER, seal
+from solver.book.format import FORMAT, LATER, seal
 
-MAGIC = b"solver\r\n"
-VERSION, OF_ESTIMATES, SPARSE = 1, 2, 3
-# magic, version, number of the codec, bytes of the file, stored states, book id, bytes of the facts, values of the
-# palette, segments, bytes of a palette index, of a state if it is wide, else zero; then the crc32 of these
+MAGIC = b"solver\x1a\n"
+# magic, format, number of the codec, bytes of the file, stored states, book id, bytes of the facts, values of the
+# palette, segments, bytes of a palette index, of a state; then the crc32 of these
 PREFIX = struct.Struct("<8sIIQQ8sIIIII")
 CHECKSUM = struct.Struct("<I")
 PLACE = struct.Struct("<Q")
@@ -67,7 +66,7 @@ def facts_of(header: Header) -> bytes:
     """Return a book's facts, as JSON. Its file has no distances to a conversion."""
     if header.kind.converts:
         header = header.of_kind(header.kind.basis)._replace(longest=None)
-    facts = header._asdict()
+    facts = header.layout | header._asdict()
     for name in ("palette", "numbers", "book_id"):
         del facts[name]
     for name in LATER:
@@ -90,10 +89,9 @@ def _portable(value: Any) -> Any:
 
 
 def _prefix(header: Header, size: int, facts: int, segments: int) -> bytes:
-    version = OF_ESTIMATES if header.estimate else SPARSE if header.sparse else VERSION
     prefix = PREFIX.pack(
         MAGIC,
-        version,
+        FORMAT,
         header.encoding.number,
         size,
         header.stored,
@@ -102,6 +100,6 @@ def _prefix(header: Header, size: int, facts: int, segments: int) -> bytes:
         len(header.palette),
         segments,
         header.index_bytes,
-        header.state_bytes,
+        header.key_bytes,
     )
     return prefix + CHECKSUM.pack(zlib.crc32(prefix))

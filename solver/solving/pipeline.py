@@ -21,7 +21,7 @@ from solver.base.kinds import AUTO, METHODS, NIMBER, Method, kind_asked
 from solver.base.options import Options
 from solver.base.progress import Progress, Say, listening, quiet, silent
 from solver.book import Book, Header, Source, check_codec, game_of, streaming
-from solver.book.codecs import codec_of, rules_of
+from solver.book.codecs import CODECS, DEFAULT, rules_of
 from solver.book.format import is_name
 from solver.book.solution import TRIMMED
 from solver.book.writer import check_target
@@ -336,11 +336,10 @@ def refuse(job: Job, way: Way) -> None:
     if way in (whole.SWEEP, whole.CLUSTER, plain):
         remedy = "an opening book by alpha-beta, --max-ply N, or solver grow take them"
         refuse_wide(rules.name, rules.bits, way.name, remedy)
-    codec = codec_of(rules, options.codec)
     if rules.kind.is_stepped:
-        refuse_wide(rules.name, rules.bits, f"the codec {codec}", "live search takes them")
-    if options.codec not in (None, codec):
-        rules.kind.refuse("codec", rules.name)
+        refuse_wide(rules.name, rules.bits, "a book of expectations", "live search takes them")
+        if not CODECS[options.codec or DEFAULT].takes_all:
+            rules.kind.refuse("codec", rules.name)
 
 
 def refuse_ignored(name: str, heeds: set[str], keeps: bool, options_given: Mapping[str, Any]) -> None:
@@ -391,7 +390,7 @@ def _header(job: Job, outcome: Outcome) -> Header:
     """The header of a solution: who it belongs to, how complete it is, and its counts. Raises GameError."""
     job.refuse_changed()
     rules, solved = job.rules, outcome.solved
-    codec = codec_of(rules, job.options.codec)
+    codec = job.options.codec or DEFAULT
     tiers = solved.tiers
     complete = outcome.scope == "complete"
     return Header(

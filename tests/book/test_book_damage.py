@@ -21,7 +21,7 @@ from tests.refusals import raises
     ("codec", "seed", "trials"),
     [
         *(("instant", 1, 100), ("wide", 1, 100)),
-        *(pytest.param(codec, 1, 100, marks=pytest.mark.faults) for codec in ("compact", "fixed")),
+        *(pytest.param(codec, 1, 100, marks=pytest.mark.faults) for codec in ("compact", "steps")),
         *(pytest.param(codec, seed, 1000, marks=pytest.mark.faults) for codec in EVERY_KEYED for seed in range(2, 12)),
     ],
 )

@@ -138,7 +138,7 @@ def test_javascript_refuses_every_damaged_byte(small, tmp_path, codec, most):
 
 
 @needs_node
-@pytest.mark.parametrize("codec", ["instant", "fixed", *slow("compact", "wide")])
+@pytest.mark.parametrize("codec", ["instant", "steps", *slow("compact", "wide")])
 def test_javascript_bears_forged_files(tmp_path, codec):
     """Segments and heads altered, with checksums that hold: answers, no answer or DamagedBook, never another error."""
     chance = random.Random(5)
@@ -146,7 +146,7 @@ def test_javascript_bears_forged_files(tmp_path, codec):
     for spread in (2, 5000, 10**12):
         most = 2**37 if codec == "wide" else 2**63
         values = {state: value for state, value in sample_values(20, spread=spread, seed=2).items() if state < most}
-        if codec == "fixed":
+        if codec == "steps":
             write_expectations(tmp_path / "b.lmdb", expectations(values))
         else:
             write_sample(tmp_path / "b.lmdb", values, codec)
@@ -192,7 +192,7 @@ def test_answers_without_end_are_not_taken_in(small, tmp_path):
 @needs_node
 def test_steps_that_are_none_are_refused_as_in_python(tmp_path):
     """Values are whole numbers of steps: of 1e308 they were infinite."""
-    write_sample(tmp_path / "b.lmdb", sample_values(9), "fixed")
+    write_sample(tmp_path / "b.lmdb", sample_values(9), "steps")
     data = exported(tmp_path / "b.lmdb", tmp_path / "b.bin").read_bytes()
     right = (2.0**-30, 2.0**-31)
     for steps, said in (

@@ -88,8 +88,7 @@ def test_every_codec_has_a_reader_for_pages():
         reader = (READERS / f"{codec.name}.js").read_text("utf-8")
         assert f'export const NAME = "{codec.name}";\nexport const NUMBER = {codec.number};\n' in reader
         assert ("export const asksRules = true;" in reader) == codec.asks_rules
-        assert ("export const takesWide = true;" in reader) == codec.takes_wide
-        assert ("export class Steps" in reader) == codec.is_stepped
+        assert ("export const takesAll = true;" in reader) == codec.takes_all
 
 
 def test_a_codec_is_a_record_of_three_functions(tmp_path, monkeypatch):

@@ -81,15 +81,18 @@ def test_kernels_write_sure_wins_that_plain_python_found(tmp_path, monkeypatch):
 
 
 def test_worked_group():
-    from solver.book.codecs import fixed
+    from solver.book.codecs import instant
 
-    payload, counts, lengths = fixed.CODEC.encode_chunk([1000, 1001, 1003], [70, 73, 70], 0, 4)
+    payload, counts, lengths = instant.CODEC.encode_chunk([1000, 1001, 1003], [70, 73, 70], 0, 0)
     assert payload.hex(" ") == "00 02 02 46 00 00 00 0c 0b"
     assert (counts, lengths) == ([3], [9])
-    assert fixed.CODEC.decode(memoryview(payload), 1000, 4) == ([1000, 1001, 1003], [70, 73, 70])
-    payload, _, _ = fixed.CODEC.encode_chunk([1000, 1020, 1050], [70, 73, 70], 0, 4)
-    assert payload.hex(" ") == "05 02 02 46 00 00 00 0c 40 02 25"
-    assert fixed.CODEC.decode(memoryview(payload), 1000, 4) == ([1000, 1020, 1050], [70, 73, 70])
+    assert instant.CODEC.decode(memoryview(payload), 1000, 0) == ([1000, 1001, 1003], [70, 73, 70])
+    payload, _, _ = instant.CODEC.encode_chunk([1000, 1020, 1050], [70, 73, 70], 0, 0)
+    assert payload.hex(" ") == "0c 02 02 46 00 00 00 0c 40 02 25"
+    assert instant.CODEC.decode(memoryview(payload), 1000, 0) == ([1000, 1020, 1050], [70, 73, 70])
+    segment = memoryview(payload), [1000], [0, len(payload)], 0
+    asked = [1000, 1001, 1020, 1050, 1051, 1000 + (1 << 62)]
+    assert [instant.find(segment, state) for state in asked] == [70, None, 73, 70, None, None]
 
 
 @pytest.mark.parametrize("plain_limit", [20_000, pytest.param(0, marks=[compiled, pytest.mark.slow])])
@@ -126,7 +129,7 @@ def test_headers_that_contradict_themselves_are_refused(tmp_path, pig):
         {"expectation": expectation._replace(error=0.0)},
         {"expectation": None},
         {"method": "minimax"},
-        {"codec": "instant"},
+        {"codec": "compact"},
         {"root": Value(2.0)},
         {"root": Value(1)},
         {"palette": [Value(1, 1)]},
@@ -222,7 +225,7 @@ def facts_of(path):
         (("solve", "tic-tac-toe", "--method", "expectiminimax"), "use minimax"),
         (("query", "pig:5", "start"), "not searched live"),
         (("play", "pig:5"), "solver solve pig:5 -o BOOK"),
-        (("pack", "PIG", "-o", "OUT", "--codec", "instant"), "codec of their own"),
+        (("pack", "PIG", "-o", "OUT", "--codec", "compact"), "instant alone takes"),
         (("trim", "PIG", "-o", "OUT", "--drop-plies", "1"), "expectations"),
         (("merge", "PIG", "PIG", "-o", "OUT"), "nothing to merge"),
         (("trim", "PIG", "-o", "OUT", "--codec", "compact"), "leave the book whole"),

@@ -134,7 +134,7 @@ HALVED = "tier: (state) => (state > 5n ? 2n : 0n)"  # all in even tiers: each is
 FORCED = "replies: (state) => (state < 5n ? 2n : 1n)"
 TURNS = "tier: (state) => 0n, to_move: (state) => state % 2n"
 ENDLESS, STORED = ["DamagedBook", 1], [0, 1]
-CONTRADICTED = "DamagedBook: the facts contradict each other, or the version"
+CONTRADICTED = "DamagedBook: the facts contradict each other, or the prefix"
 
 
 def each(folder, *books):
@@ -219,7 +219,7 @@ def test_the_file_is_what_the_documentation_says(tmp_path):
     write_expectations(tmp_path / "vector.lmdb", VECTOR)
     data = exported(tmp_path / "vector.lmdb", tmp_path / "vector.bin").read_bytes()
     _, _, codec, size, stored, _, facts, values, segments, index_bytes, _ = PREFIX.unpack_from(data)
-    assert (codec, size, stored, values, segments, index_bytes) == (3, len(data), 4, 0, 1, 4)
+    assert (codec, size, stored, values, segments, index_bytes) == (0, len(data), 4, 0, 1, 0)
     ends = [64, 64 + facts, 68 + facts, 72 + facts + 16 * segments, size]
     parts = [data[begin:end] for begin, end in zip(ends, ends[1:], strict=False)]
     blocks = re.findall(r"^```(?:json|text)\n(.*?)\n```$", FORMAT.read_text("utf-8"), re.MULTILINE | re.DOTALL)

@@ -1,7 +1,7 @@
 """Codecs: how the states of a group and their values are encoded, one module each; all else is the same in every book.
 
 States are known by keys: themselves, or in `ranked` their ranks, for which the rules are asked. Values
-are known by their places in the header's palette, or in `fixed`, of games of chance, by numbers of steps.
+are known by their places in the header's palette, or in games of chance by numbers of steps.
 
 A codec is a module with a `Codec`, and its line in the table `NAMES`. Nobody else knows a codec by its name. The module
 is imported when the codec is first asked for: a look-up needs one of them.
@@ -22,13 +22,11 @@ from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Game, Rules
 from solver.rules.width import refuse_wide
 
-NAMES = {  # and what help says of them: nothing of one that no user chooses
+NAMES = {  # and what help says of them
     "instant": "the quickest to read (default)",
     "compact": "a quarter of the size for ten times the time",
     "ranked": "a tenth, for games that number their states",
-    "fixed": "",
 }
-CHOICES = {name: about for name, about in NAMES.items() if about}
 DEFAULT = "instant"
 OFTEN_WRONG = (IndexError, ValueError, TypeError, struct.error, zlib.error)
 INDEX_FORMATS = ("", "B", "H", "", "I")
@@ -79,6 +77,7 @@ class States:
     states of a game without cycles.
     """
 
+    name = "states"  # in the header
     ASKED: tuple[str, ...] = ()  # methods of the rules without which no state is found
     SPARE = 0  # symbols beside the palette's
     LEFT_OUT: tuple[int, ...] = (0,)  # what `Header.sparse` of a complete book without distances may be
@@ -154,8 +153,8 @@ class Codec(NamedTuple):
     decode_all: `decode_all(segment, keys, indices, compiled)` writes those of a segment, ascending or not. Returns how
         many, or -1 if they do not fit together; or raises DamagedBook. Without it groups are decoded one by one.
     share: Of the bytes of an instant book, for estimates: more than what books of 100,000 states and more take.
-    is_stepped: Whether numbers of steps stand in place of palette indices.
-    takes_wide: Whether states may take more than one word.
+    takes_all: Whether states may take more than one word, and numbers of steps stand in place of palette indices.
+        The bytes of an index are then 0.
     """
 
     name: str
@@ -170,8 +169,7 @@ class Codec(NamedTuple):
     find_all: Callable[..., None] | None = None
     decode_all: Callable[..., int] | None = None
     share: float = 1.0
-    is_stepped: bool = False
-    takes_wide: bool = False
+    takes_all: bool = False
 
     @property
     def asks_rules(self) -> bool:
@@ -213,13 +211,6 @@ class _Codecs(dict[str, Codec]):
 CODECS = _Codecs()
 
 
-def codec_of(rules: Rules, requested: str | None) -> str:
-    """Return the codec of a game's books: the one that you ask for, or the only one that takes the game."""
-    if rules.kind.is_stepped:
-        return "fixed"
-    return requested or DEFAULT
-
-
 def rules_of(game: Game, codec: str) -> str:
     """The fingerprint of the rules that a book in this codec depends on: of those that solved it, and find its keys."""
     return fingerprint(game, CODECS[codec].keys.ASKED)
@@ -229,6 +220,6 @@ def check_codec(name: str, rules: Rules | None = None, scope: str = "") -> None:
     """Raise BookError for a codec that there is not, or that does not go with the rules, or so few of their states."""
     codec = CODECS[name]
     if rules is not None:
-        if not codec.takes_wide:
+        if not codec.takes_all:
             refuse_wide(rules.name, rules.bits, "this codec", "leave --codec out", BookError)
         codec.keys.check(rules, scope)

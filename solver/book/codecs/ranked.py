@@ -169,6 +169,7 @@ def symbols_of(body: memoryview, index_bytes: int) -> bytes:
 class Ranks(States):
     """The ranks of the states that a book may hold. Raises BookError for a game without ranks."""
 
+    name = "ranks"
     ASKED = (*NUMBERS, "outlook", "replies")
     SPARE = 1  # for a state that is missing
     LEFT_OUT = (0, TELLING, HALVED)

@@ -41,10 +41,11 @@ enum {
     SOLVERBOOK_FOUND = 1,     /* the value is known */
     SOLVERBOOK_OK = 0,        /* of functions that do not look anything up */
     SOLVERBOOK_DAMAGED = -1,  /* the file is cut off, altered, or no book */
-    SOLVERBOOK_UNKNOWN = -2,  /* its version or codec is not known to this reader */
+    SOLVERBOOK_UNKNOWN = -2,  /* its format or codec is not known to this reader */
     SOLVERBOOK_RANKED = -3,   /* its codec is `ranked` */
     SOLVERBOOK_NO_FILE = -4,  /* the file cannot be read */
-    SOLVERBOOK_NO_MEMORY = -5 /* there is too little memory */
+    SOLVERBOOK_NO_MEMORY = -5, /* there is too little memory */
+    SOLVERBOOK_OLD = -6       /* it is older than format 1 */
 };
 
 typedef struct {
@@ -62,7 +63,8 @@ typedef struct {
     /* what follows is private */
     const unsigned char *palette;   /* 16 bytes a value */
     const unsigned char *directory; /* of each segment its first state and its place in the file */
-    uint32_t version, codec, values, segments, index_bytes, state_bytes;
+    uint32_t codec, values, segments, index_bytes, state_bytes;
+    int has_estimates;
     double step;            /* of expectations */
     unsigned char *checked; /* for each segment whether it was found to be whole */
     unsigned char *owned;   /* the file, if this reader has read it */
@@ -113,9 +115,10 @@ extern "C" {
 #define SOLVERBOOK_STATE_BYTES 64      /* of a wide state at most */
 #define SOLVERBOOK_GROUP_STATES 6144   /* of a group of the codec `compact` at most */
 #define SOLVERBOOK_GROUP_KEYS 12288    /* bytes of its keys at most */
+#define SOLVERBOOK_PACKED 8            /* the first key mode of `instant` with bits side by side */
 #define SOLVERBOOK_CHANCE_ZERO (1u << 30) /* the number of the expectation 0 */
 
-enum { SOLVERBOOK_INSTANT, SOLVERBOOK_COMPACT, SOLVERBOOK_BY_RANK, SOLVERBOOK_FIXED };
+enum { SOLVERBOOK_INSTANT, SOLVERBOOK_COMPACT, SOLVERBOOK_BY_RANK };
 
 /* ---- numbers from bytes, the lowest first ---- */
 
@@ -425,27 +428,47 @@ static int sb_in_bitmap(const unsigned char *bits, uint32_t size, uint64_t bit, 
 
 static uint64_t sb_key(const unsigned char *at, uint32_t bytes) { return bytes == 8 ? sb_u64(at) : sb_index(at, 0, bytes); }
 
-/* `state` is the offset of a state of so many bytes, from the first of the group. */
+/* Keys by Elias and Fano: `low_bits` of each side by side, the rest as zeros before a one for each key. */
+static int sb_in_unary(const unsigned char *group, uint32_t keys, uint32_t highs, uint32_t size, uint32_t low_bits,
+                       uint32_t count, uint64_t offset, uint32_t *place) {
+    uint64_t low = low_bits ? offset & (~(uint64_t)0 >> (64 - low_bits)) : 0, high = offset >> low_bits;
+    uint32_t bits = 8 * (size - highs), bit, ones = 0;
+    for (bit = 0; bit < bits; bit++) {
+        if (!(group[highs + bit / 8] >> (bit & 7) & 1)) continue;
+        if (ones >= count) return SOLVERBOOK_DAMAGED;
+        if ((uint64_t)(bit - ones) > high) return SOLVERBOOK_MISSING;
+        if (bit - ones == high && sb_bits(group + keys, (uint64_t)ones * low_bits, low_bits) == low) {
+            *place = ones;
+            return SOLVERBOOK_FOUND;
+        }
+        ones++;
+    }
+    return SOLVERBOOK_MISSING;
+}
+
+/* `state` is the offset of a state of so many bytes, from the first of the group. Without bytes of an index there are
+ * numbers of steps in place of indices, and the bits of a value and the least of them in place of the local palette. */
 static int sb_find_instant(const unsigned char *group, uint32_t size, const unsigned char *state, uint32_t state_bytes,
                            uint32_t index_bytes, uint32_t *index) {
     static const unsigned char key_sizes[8] = {8, 1, 2, 4, 8, 16, 32, 64}, zero[SOLVERBOOK_STATE_BYTES] = {0};
-    uint64_t offset = sb_u64(state);
-    uint32_t mode, width, count, entries, values, keys, place = 0, local, bytes;
+    uint64_t offset = sb_u64(state), number;
+    uint32_t mode, width, count, entries, values, keys, highs, place = 0, bytes;
+    int found = SOLVERBOOK_FOUND;
     if (size <= 3) return SOLVERBOOK_DAMAGED;
-    mode = group[0] & 7;
-    width = group[0] >> 3;
+    mode = index_bytes ? group[0] & 7 : group[0];
+    width = index_bytes ? group[0] >> 3 : group[2];
     count = group[1] + 1u;
     entries = group[2] + 1u;
-    values = 3 + entries * index_bytes;
+    values = 3 + (index_bytes ? entries * index_bytes : 4);
     keys = values + (count * width + 7) / 8;
-    bytes = key_sizes[mode];
-    if ((width & (width - 1)) || width > 8) return SOLVERBOOK_DAMAGED;
-    if (mode ? keys + count * bytes != size : keys >= size) return SOLVERBOOK_DAMAGED;
+    bytes = key_sizes[mode & 7];
+    highs = keys + (mode < SOLVERBOOK_PACKED ? 0 : (count * (mode - SOLVERBOOK_PACKED) + 7) / 8);
+    if (mode > 64 || (index_bytes ? (width & (width - 1)) || width > 8 : width > 32)) return SOLVERBOOK_DAMAGED;
+    if (mode && mode < SOLVERBOOK_PACKED ? keys + count * bytes != size : highs >= size) return SOLVERBOOK_DAMAGED;
     if (bytes < state_bytes && sb_compare(state + bytes, zero, state_bytes - bytes)) return SOLVERBOOK_MISSING;
-    if (!mode) {
-        int found = sb_in_bitmap(group + keys, size - keys, offset, count, &place);
-        if (found != SOLVERBOOK_FOUND) return found;
-    } else {
+    if (!mode) found = sb_in_bitmap(group + keys, size - keys, offset, count, &place);
+    else if (mode >= SOLVERBOOK_PACKED) found = sb_in_unary(group, keys, highs, size, mode - SOLVERBOOK_PACKED, count, offset, &place);
+    else {
         uint32_t high = count;
         while (place < high) {
             uint32_t middle = (place + high) / 2;
@@ -455,9 +478,11 @@ static int sb_find_instant(const unsigned char *group, uint32_t size, const unsi
         }
         if (place == count || sb_compare(group + keys + (size_t)place * bytes, state, bytes)) return SOLVERBOOK_MISSING;
     }
-    local = (uint32_t)sb_bits(group + values, (uint64_t)place * width, width);
-    if (local >= entries) return SOLVERBOOK_DAMAGED;
-    *index = sb_index(group + 3, local, index_bytes);
+    if (found != SOLVERBOOK_FOUND) return found;
+    number = sb_bits(group + values, (uint64_t)place * width, width);
+    if (!index_bytes) number += sb_u32(group + 3);
+    if (index_bytes ? number >= entries : number > 2u * SOLVERBOOK_CHANCE_ZERO) return SOLVERBOOK_DAMAGED;
+    *index = index_bytes ? sb_index(group + 3, (uint32_t)number, index_bytes) : (uint32_t)number;
     return SOLVERBOOK_FOUND;
 }
 
@@ -498,45 +523,6 @@ static int sb_find_compact(const unsigned char *group, uint32_t size, uint64_t o
     wanted = (place + 1) * index_bytes;
     if (!sb_inflate(group + 7 + deflated, size - 7 - deflated, values, wanted, count * index_bytes)) return SOLVERBOOK_DAMAGED;
     *index = sb_index(values, place, index_bytes);
-    return SOLVERBOOK_FOUND;
-}
-
-/* Keys by Elias and Fano: `low_bits` of each side by side, the rest as zeros before a one for each key. */
-static int sb_in_unary(const unsigned char *group, uint32_t keys, uint32_t highs, uint32_t size, uint32_t low_bits,
-                       uint32_t count, uint64_t offset, uint32_t *place) {
-    uint64_t low = low_bits ? offset & (~(uint64_t)0 >> (64 - low_bits)) : 0, high = offset >> low_bits;
-    uint32_t bits = 8 * (size - highs), bit, ones = 0;
-    for (bit = 0; bit < bits; bit++) {
-        if (!(group[highs + bit / 8] >> (bit & 7) & 1)) continue;
-        if (ones >= count) return SOLVERBOOK_DAMAGED;
-        if ((uint64_t)(bit - ones) > high) return SOLVERBOOK_MISSING;
-        if (bit - ones == high && sb_bits(group + keys, (uint64_t)ones * low_bits, low_bits) == low) {
-            *place = ones;
-            return SOLVERBOOK_FOUND;
-        }
-        ones++;
-    }
-    return SOLVERBOOK_MISSING;
-}
-
-static int sb_find_fixed(const unsigned char *group, uint32_t size, uint64_t offset, uint32_t *number) {
-    uint32_t mode, count, width, keys, low_bits, highs, place = 0;
-    uint64_t found_number;
-    int found;
-    if (size <= 7) return SOLVERBOOK_DAMAGED;
-    mode = group[0];
-    count = group[1] + 1u;
-    width = group[2];
-    keys = 7 + (count * width + 7) / 8;
-    low_bits = mode ? mode - 1 : 0;
-    highs = keys + (count * low_bits + 7) / 8;
-    if (width > 32 || mode > 63 || highs >= size) return SOLVERBOOK_DAMAGED;
-    found = mode ? sb_in_unary(group, keys, highs, size, low_bits, count, offset, &place)
-                 : sb_in_bitmap(group + keys, size - keys, offset, count, &place);
-    if (found != SOLVERBOOK_FOUND) return found;
-    found_number = sb_u32(group + 3) + sb_bits(group + 7, (uint64_t)place * width, width);
-    if (found_number > 2u * SOLVERBOOK_CHANCE_ZERO) return SOLVERBOOK_DAMAGED;
-    *number = (uint32_t)found_number;
     return SOLVERBOOK_FOUND;
 }
 
@@ -604,7 +590,6 @@ static int sb_find(solverbook *book, const unsigned char *state, uint32_t *index
     size = sb_u16(segment + 10 + bytes * groups + 2 * (uint32_t)slot) - at;
     group = segment + at;
     if (book->codec == SOLVERBOOK_COMPACT) return sb_find_compact(group, size, sb_u64(offset), book->index_bytes, index);
-    if (book->codec == SOLVERBOOK_FIXED) return sb_find_fixed(group, size, sb_u64(offset), index);
     return sb_find_instant(group, size, offset, bytes, book->index_bytes, index);
 }
 
@@ -622,7 +607,7 @@ int solverbook_get_wide(solverbook *book, const unsigned char *state, size_t siz
     found = sb_find(book, asked, &index);
     if (found != SOLVERBOOK_FOUND) return found;
     value->is_estimate = 0;
-    if (book->codec == SOLVERBOOK_FIXED) {
+    if (!book->index_bytes) {
         value->score = ((double)index - SOLVERBOOK_CHANCE_ZERO) * book->step;
         value->distance = -1;
         return SOLVERBOOK_FOUND;
@@ -630,7 +615,7 @@ int solverbook_get_wide(solverbook *book, const unsigned char *state, size_t siz
     if (index >= book->values) return SOLVERBOOK_DAMAGED;
     entry = book->palette + 16 * (size_t)index;
     value->distance = sb_i64(entry + 8);
-    if (book->version > 1 && value->distance == -2) {
+    if (value->distance == -2) {
         value->is_estimate = 1;
         value->distance = -1;
         value->score = sb_f64(entry);
@@ -657,15 +642,19 @@ int solverbook_check(solverbook *book) {
 
 /* ---- opening ---- */
 
+/* Where the facts go on behind a text, or their end. No name can have that text: its quotes were escaped. */
+static uint32_t sb_behind(const char *facts, uint32_t size, const char *text) {
+    uint32_t at = 0, length = (uint32_t)strlen(text);
+    while (at + length <= size && memcmp(facts + at, text, length)) at++;
+    return at + length <= size ? at + length : size;
+}
+
 /* The step of expectations in the facts, which is a power of two from 1 down; 0 if there is none. */
 static double sb_step(const char *facts, uint32_t size) {
-    static const char name[] = "\"step\":";
-    const uint32_t length = sizeof name - 1;
     double number = 0, scale = 1, power;
     int exponent = 0, negative = 0, halves;
-    uint32_t at = 0;
-    while (at + length <= size && memcmp(facts + at, name, length)) at++;
-    for (at += length; at < size && facts[at] >= '0' && facts[at] <= '9'; at++) number = 10 * number + (facts[at] - '0');
+    uint32_t at;
+    for (at = sb_behind(facts, size, "\"step\":"); at < size && facts[at] >= '0' && facts[at] <= '9'; at++) number = 10 * number + (facts[at] - '0');
     if (at < size && facts[at] == '.') {
         for (at++; at < size && facts[at] >= '0' && facts[at] <= '9'; at++) {
             scale /= 10;
@@ -693,7 +682,7 @@ static int sb_check_palette(const solverbook *book) {
         int64_t score = sb_i64(entry), distance = sb_i64(entry + 8);
         double estimate = sb_f64(entry);
         if (distance == -1) continue;
-        if (distance == -2 && book->version == 2) {
+        if (distance == -2 && book->has_estimates) {
             if (estimate - estimate != 0) return SOLVERBOOK_DAMAGED;
         } else if (distance < 0 || distance >= SOLVERBOOK_PLIES || (score != 1 && score != -1)) return SOLVERBOOK_DAMAGED;
     }
@@ -702,22 +691,20 @@ static int sb_check_palette(const solverbook *book) {
 
 /* The first bytes of a file: whether it is a book that this reader knows, and how it is laid out. */
 static int sb_open_prefix(solverbook *book, const unsigned char *bytes, uint64_t size) {
-    static const unsigned char magic[8] = {0x73, 0x6f, 0x6c, 0x76, 0x65, 0x72, 0x0d, 0x0a};
-    uint32_t wide;
+    static const unsigned char magic[8] = {0x73, 0x6f, 0x6c, 0x76, 0x65, 0x72, 0x1a, 0x0a};
+    if (size >= 8 && !memcmp(bytes, magic, 6) && bytes[6] == 0x0d) return SOLVERBOOK_OLD;
     if (size < SOLVERBOOK_PREFIX || memcmp(bytes, magic, 8) || sb_u32(bytes + 60) != sb_crc32(bytes, 60, 0))
         return SOLVERBOOK_DAMAGED;
-    book->version = sb_u32(bytes + 8);
     book->codec = sb_u32(bytes + 12);
     book->stored = sb_u64(bytes + 24);
     book->values = sb_u32(bytes + 44);
     book->segments = sb_u32(bytes + 48);
     book->index_bytes = sb_u32(bytes + 52);
-    wide = sb_u32(bytes + 56);
-    book->state_bytes = wide ? wide : 8;
+    book->state_bytes = sb_u32(bytes + 56);
     if (book->codec == SOLVERBOOK_BY_RANK) return SOLVERBOOK_RANKED;
-    if (book->version < 1 || book->version > 2 || book->codec > SOLVERBOOK_FIXED) return SOLVERBOOK_UNKNOWN;
-    if (book->index_bytes != 1 && book->index_bytes != 2 && book->index_bytes != 4) return SOLVERBOOK_DAMAGED;
-    if (book->state_bytes % 8 || book->state_bytes > (book->codec ? 8 : SOLVERBOOK_STATE_BYTES)) return SOLVERBOOK_DAMAGED;
+    if (sb_u32(bytes + 8) != 1 || book->codec > SOLVERBOOK_BY_RANK) return SOLVERBOOK_UNKNOWN;
+    if (book->index_bytes > 4 || book->index_bytes == 3 || (book->codec && !book->index_bytes)) return SOLVERBOOK_DAMAGED;
+    if (!book->state_bytes || book->state_bytes % 8 || book->state_bytes > (book->codec ? 8 : SOLVERBOOK_STATE_BYTES)) return SOLVERBOOK_DAMAGED;
     return sb_u64(bytes + 16) < SOLVERBOOK_PREFIX ? SOLVERBOOK_DAMAGED : SOLVERBOOK_OK;
 }
 
@@ -746,9 +733,12 @@ static int sb_open_head(solverbook *book) {
         else book->directory = record + 4;
         record += sizes[part];
     }
-    if (book->codec == SOLVERBOOK_FIXED) {
+    book->has_estimates = sb_behind(book->facts, book->facts_size, "\"estimate\":{") < book->facts_size;
+    if (!book->index_bytes != (sb_behind(book->facts, book->facts_size, "\"values\":\"steps\"") < book->facts_size))
+        return SOLVERBOOK_DAMAGED;
+    if (!book->index_bytes) {
         book->step = sb_step(book->facts, book->facts_size);
-        if (book->step == 0 || book->values || book->index_bytes != 4) return SOLVERBOOK_DAMAGED;
+        if (book->step == 0 || book->values) return SOLVERBOOK_DAMAGED;
     }
     if (sb_check_palette(book) != SOLVERBOOK_OK) return SOLVERBOOK_DAMAGED;
     for (number = 0; number < book->segments; number++) {
@@ -819,6 +809,7 @@ const char *solverbook_message(int code) {
     case SOLVERBOOK_DAMAGED: return "the file is damaged or no book: get it again";
     case SOLVERBOOK_UNKNOWN: return "the book is of a form that this reader does not know: get a newer solverbook.h";
     case SOLVERBOOK_RANKED: return "the book is ranked, and has no states: solver pack --codec compact makes one that has";
+    case SOLVERBOOK_OLD: return "the book is older than format 1: make it anew, solver solve GAME -o BOOK and solver export BOOK";
     case SOLVERBOOK_NO_FILE: return "the file cannot be read: look at its path";
     case SOLVERBOOK_NO_MEMORY: return "there is too little memory";
     default: return "an unknown code";

@@ -23,7 +23,7 @@ from solver.base.errors import MethodError
 from solver.base.kinds import AUTO, WDL
 from solver.base.progress import Progress
 from solver.base.value import Value, merit_of
-from solver.book.codecs import codec_of, rules_of
+from solver.book.codecs import DEFAULT, rules_of
 from solver.book.solution import PROOF, SIDES, Trim
 from solver.rules.game import Rules
 from solver.search.derive import assured
@@ -90,7 +90,7 @@ class Proving:
             follower = race.follower(winner, start)
             values = needed(rules, follower.find, sides, 0, job.options.progress, follower.settle)
             found = {state: merit_of(value) for state, value in values.items()}
-        trim = Trim(rules_of(rules.game, codec_of(rules, job.options.codec)), PROOF, side=side)
+        trim = Trim(rules_of(rules.game, job.options.codec or DEFAULT), PROOF, side=side)
         solved = solved_by(rules, found, root=score)
         return Outcome(solved, winner.method, PROOF, race.remove, trim=trim, start=begin)
 

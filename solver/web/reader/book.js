@@ -18,31 +18,31 @@
  */
 
 import * as compact from "./compact.js";
-import * as fixed from "./fixed.js";
 import * as instant from "./instant.js";
 import * as ranked from "./ranked.js";
-import { wordsAt } from "./deflated.js";
+import { wordsAt } from "./groups.js";
 import { Endless, Ranking, fits } from "./ranking.js";
 
 /**
  * Codecs by their number. Each has its `NAME` among the facts, and `find(segment, group, offset, indexBytes)`: the palette
  * index of the state so far (a BigInt >= 0) behind the first of a group, or undefined; and `decode(...)` without offset:
  * { offsets, indices } of a whole group. Both may return promises, and throw RangeError for a malformed group. A codec that `asksRules` knows
- * states by their ranks. One that `takesWide` may have states of more than one word. One with `Steps` has numbers of steps in
- * place of palette indices.
+ * states by their ranks. One that `takesAll` may have states of more than one word, and numbers of steps in
+ * place of palette indices, which then have no bytes.
  */
-const CODECS = new Map([instant, compact, ranked, fixed].map((codec) => [codec.NUMBER, /** @type {any} */ (codec)]));
+const CODECS = new Map([instant, compact, ranked].map((codec) => [codec.NUMBER, /** @type {any} */ (codec)]));
 
-const MAGIC = [0x73, 0x6f, 0x6c, 0x76, 0x65, 0x72, 0x0d, 0x0a];
-const [PLAIN, OF_ESTIMATES, SPARSE] = [1, 2, 3]; // versions: the last leaves out what moves tell
-const VERSIONS = [PLAIN, OF_ESTIMATES, SPARSE];
+const MAGIC = [0x73, 0x6f, 0x6c, 0x76, 0x65, 0x72, 0x1a, 0x0a];
+const FORMAT = 1;
 const ESTIMATE = -2; // in place of the distance of one
 const PREFIX = 64;
+const OLD = 6; // the byte of the mark that is another one before format 1
 const FIRST_READ = 1 << 16;
 const SEGMENT_SIZE = 65520;
 const MOST_HEAD = 1 << 26; // bytes: the directory of 256 GB
 const MOST_VALUES = 1 << 21; // of a palette
 const MOST_DISTANCE = 2 ** 40; // plies
+const MIDDLE = 1 << 30; // steps of the expectation 0
 const MOST_WHOLE = 1 << 28; // bytes of a file that a server sends as a whole
 
 /** The file is truncated, altered, or no book. */
@@ -347,22 +347,22 @@ async function readHead(source) {
     at += sizes[part];
   }
   const facts = factsOf(parts[0], head);
-  const palette = head.codec.Steps ? stepsOf(facts, head) : paletteOf(parts[1], head);
+  const palette = facts.values === "steps" ? new Steps(facts, head) : paletteOf(parts[1], head, facts);
   return { ...head, facts, palette, ...directoryOf(parts[2], head, end) };
 }
 
 function prefixOf(bytes) {
-  if (bytes.length < PREFIX || MAGIC.some((byte, place) => bytes[place] !== byte)) {
+  if (bytes.length < PREFIX || MAGIC.some((byte, place) => bytes[place] !== byte && place !== OLD)) {
     throw new DamagedBook("the file is no .bin book");
+  }
+  if (bytes[OLD] !== MAGIC[OLD]) {
+    throw new DamagedBook(`the book is older than format ${FORMAT}: make it anew, solver solve GAME -o BOOK and solver export BOOK`);
   }
   const view = viewOf(bytes);
   if (view.getUint32(60, true) !== crc32(bytes.subarray(0, 60))) throw new DamagedBook("the prefix fails its checksum");
-  const version = view.getUint32(8, true);
-  if (!VERSIONS.includes(version)) {
-    throw new DamagedBook(`the book has format version ${version}, this reader knows ${VERSIONS}`);
-  }
+  const format = view.getUint32(8, true);
+  if (format !== FORMAT) throw new DamagedBook(`the book has format ${format}, this reader knows ${FORMAT}: get a newer one`);
   const head = {
-    version,
     codec: CODECS.get(view.getUint32(12, true)),
     size: Number(view.getBigUint64(16, true)),
     stored: Number(view.getBigUint64(24, true)),
@@ -371,16 +371,15 @@ function prefixOf(bytes) {
     values: view.getUint32(44, true),
     segments: view.getUint32(48, true),
     indexBytes: view.getUint32(52, true),
-    stateBytes: view.getUint32(56, true) || 8,
+    stateBytes: view.getUint32(56, true),
   };
   if (!head.codec) throw new DamagedBook(`the book has codec ${view.getUint32(12, true)}, which this reader does not know`);
-  const isWide = head.stateBytes > 8;
-  const sized = head.stateBytes % 8 === 0 && head.stateBytes <= (head.codec.takesWide ? 64 : 8);
-  const fits = [1, 2, 4].includes(head.indexBytes) && sized;
+  const sized = head.stateBytes % 8 === 0 && head.stateBytes > 0 && head.stateBytes <= (head.codec.takesAll ? 64 : 8);
+  const fits = (head.codec.takesAll ? [0, 1, 2, 4] : [1, 2, 4]).includes(head.indexBytes) && sized;
   if (!fits || !Number.isSafeInteger(head.size) || !Number.isSafeInteger(head.stored)) {
     throw new DamagedBook("the prefix is malformed");
   }
-  head.limit = 1n << (isWide ? BigInt(8 * head.stateBytes) : 63n);
+  head.limit = 1n << (head.stateBytes > 8 ? BigInt(8 * head.stateBytes) : 63n);
   return head;
 }
 
@@ -396,18 +395,21 @@ function factsOf(body, head) {
   }
   if (typeof facts.game !== "string" || /[\p{Cc}\p{Cf}]/u.test(facts.game)) throw new DamagedBook("the facts name no game");
   if (!["number", "string"].includes(typeof facts.root?.score)) throw new DamagedBook("the facts lack the value of the start");
-  if (Boolean(facts.estimate) !== (head.version === OF_ESTIMATES) || !fits(facts, head.version === SPARSE, head.codec)) {
-    throw new DamagedBook("the facts contradict each other, or the version");
+  const keys = head.codec.asksRules ? "ranks" : "states";
+  const values = head.indexBytes ? "palette" : "steps";
+  if (facts.estimate && facts.scope === "complete") throw new DamagedBook("the facts contradict each other, or the prefix");
+  if (facts.format !== FORMAT || facts.keys !== keys || facts.values !== values || !fits(facts, head.codec)) {
+    throw new DamagedBook("the facts contradict each other, or the prefix");
   }
   return facts;
 }
 
 /** Values, frozen, since they are handed out; scores beyond 2^53 are BigInt. Only wins and losses have a distance. */
-function paletteOf(body, { values, version }) {
+function paletteOf(body, { values }, { estimate }) {
   const view = viewOf(body);
   return Array.from({ length: values }, (_, place) => {
     const distance = exact(view.getBigInt64(16 * place + 8, true));
-    if (version === OF_ESTIMATES && distance === ESTIMATE) {
+    if (estimate && distance === ESTIMATE) {
       const score = view.getFloat64(16 * place, true);
       if (!Number.isFinite(score)) throw new DamagedBook("an estimate is no number");
       return Object.freeze({ score, distance: null, outcome: "estimate" });
@@ -420,13 +422,21 @@ function paletteOf(body, { values, version }) {
   });
 }
 
-/** What stands for the palette in a book of expectations. */
-function stepsOf({ expectation }, { codec, values, indexBytes }) {
-  try {
-    if (values || indexBytes !== 4) throw new RangeError("expectations with a palette");
-    return new codec.Steps(expectation ?? {});
-  } catch (error) {
-    throw new DamagedBook(`the facts differ from the prefix: ${error.message}`);
+/** The values of a book of expectations by their numbers of steps, in place of a palette. */
+class Steps {
+  length = 2 * MIDDLE + 1;
+  #step;
+
+  constructor({ expectation: { of, step, error } = {} }, { values }) {
+    const isPower = step > 0 && step <= 1 && step === 2 ** Math.round(Math.log2(step));
+    if (values || !["utility", "margin"].includes(of) || !isPower || !(error >= step / 2 && error < 1)) {
+      throw new DamagedBook("the facts differ from the prefix: expectations of an unknown kind");
+    }
+    this.#step = step;
+  }
+
+  at(number) {
+    return Object.freeze({ score: (number - MIDDLE) * this.#step, distance: null, outcome: "expectation" });
   }
 }
 

@@ -4,7 +4,7 @@
  *     u8 key mode | u16 states - 1 | u16 bytes of the keys - 1 | u16 bytes of the keys, deflated | keys | values
  */
 
-import { indexIn, inflate, keeping } from "./deflated.js";
+import { indexIn, inflate, keeping, marked, placeInBitmap, placeInList } from "./groups.js";
 
 export const NAME = "compact";
 export const NUMBER = 1;
@@ -16,7 +16,10 @@ const MOST_KEYS = 12 << 10;
 /** The palette index of the state so far behind the first of a group, or undefined. Throws RangeError. */
 export async function find(segment, group, offset, indexBytes) {
   const decoded = await inflatedGroup(segment, group, indexBytes);
-  const place = decoded.mode ? placeInPlanes(decoded, offset) : placeInBitmap(decoded, offset);
+  const { mode, keys, count } = decoded;
+  const place = mode
+    ? placeInList(count, (place) => keyAt(decoded, place), offset)
+    : placeInBitmap(keys, 0, keys.length, count, offset);
   return place === undefined ? undefined : indexIn(decoded.values, place, indexBytes);
 }
 
@@ -24,7 +27,7 @@ export async function find(segment, group, offset, indexBytes) {
 export async function decode(segment, group, indexBytes) {
   const decoded = await inflatedGroup(segment, group, indexBytes);
   const { mode, keys, count } = decoded;
-  const offsets = mode ? Array.from({ length: count }, (_, place) => keyAt(decoded, place)) : marked(keys);
+  const offsets = mode ? Array.from({ length: count }, (_, place) => keyAt(decoded, place)) : marked(keys, 0, keys.length);
   if (offsets.length !== count || BigInt(offsets[0]) !== 0n) throw new RangeError("a group has other keys than states");
   return { offsets, indices: offsets.map((_, place) => indexIn(decoded.values, place, indexBytes)) };
 }
@@ -50,32 +53,6 @@ async function inflateGroup({ bytes, view, starts }, group, indexBytes) {
   return { mode, count, keys, values: new DataView(values.buffer) };
 }
 
-function placeInBitmap({ keys, count }, offset) {
-  const bit = offset < BigInt(8 * keys.length) ? Number(offset) : -1;
-  if (bit < 0 || !((keys[bit >> 3] >> (bit & 7)) & 1)) return undefined;
-  let place = population(keys[bit >> 3] & ((1 << (bit & 7)) - 1));
-  for (let at = 0; at < bit >> 3; at++) place += population(keys[at]);
-  if (place >= count) throw new RangeError("a group has more keys than states");
-  return place;
-}
-
-function population(byte) {
-  byte -= (byte >> 1) & 0x55;
-  byte = (byte & 0x33) + ((byte >> 2) & 0x33);
-  return (byte + (byte >> 4)) & 15;
-}
-
-function placeInPlanes(decoded, offset) {
-  let low = 0;
-  let high = decoded.count;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (keyAt(decoded, middle) < offset) low = middle + 1;
-    else high = middle;
-  }
-  return low < decoded.count && BigInt(keyAt(decoded, low)) === offset ? low : undefined;
-}
-
 /** The difference of a state from the first of its group: its highest bytes lie together in front, the lowest last. */
 function keyAt({ mode, count, keys }, place) {
   let high = 0;
@@ -86,12 +63,4 @@ function keyAt({ mode, count, keys }, place) {
     else low = low * 256 + byte;
   }
   return high < 1 << 21 ? high * 2 ** 32 + low : (BigInt(high) << 32n) | BigInt(low);
-}
-
-function marked(keys) {
-  const offsets = [];
-  for (let at = 0; at < keys.length; at++) {
-    for (let bit = 0; bit < 8; bit++) if ((keys[at] >> bit) & 1) offsets.push(8 * at + bit);
-  }
-  return offsets;
 }

@@ -4,7 +4,7 @@
  *     u16 ranks - 1 | symbols, deflated: 0 for a state that is not in the book, else its palette index + 1
  */
 
-import { indexIn, inflate, keeping } from "./deflated.js";
+import { indexIn, inflate, keeping } from "./groups.js";
 
 export const NAME = "ranked";
 export const NUMBER = 2;

@@ -11,7 +11,7 @@
 
 const WIN = 2 ** 40; // the merit of a win at once; a ply more takes one off, and a draw has none
 const STATE_LIMIT = 1n << 63n;
-const [NOTHING, TELLING, HALVED] = [0, 1, 2]; // `sparse`: the last is of a book without the values of even tiers
+const [TELLING, HALVED] = [1, 2]; // `sparse`: the last is of a book without the values of even tiers
 const MOST_STEPS = 1 << 16; // states on the way from one to the stored values that tell its own, as in Python
 
 /** A book that leaves out what its rules do not tell: they are others, or it was written to deceive. */
@@ -144,11 +144,11 @@ export class Ranking {
   }
 }
 
-/** Whether a book with these facts may leave out what they say, if its file is sparse, or not; as `Header` in Python. */
-export function fits({ sparse = NOTHING, wdl, scope, method, codec }, isSparse, { NAME, asksRules }) {
-  if (sparse === NOTHING) return !isSparse;
+/** Whether a book with these facts may leave out what they say; as `Header` in Python. */
+export function fits({ sparse, wdl, scope, method, codec }, { NAME, asksRules }) {
+  if (sparse === undefined) return true;
   const leavesOut = [TELLING, HALVED].includes(sparse) && wdl === true && scope === "complete" && method === "minimax";
-  return isSparse && leavesOut && asksRules && codec === NAME;
+  return leavesOut && asksRules && codec === NAME;
 }
 
 /** Whether the rules tell some of the values of a book: exact ones, along lines of play that end in the book. */
