@@ -16,7 +16,7 @@ from solver.base.value import is_estimate
 from solver.book import Book, shipped
 from solver.export import export
 from solver.export.readers import HEADER, files_of, write_reader
-from tests.books import VALUES, write_values
+from tests.books import KEPT, VALUES, write_values
 from tests.commands import ok, run
 from tests.exports import VECTOR, exported, needs_node, read_by_node, with_facts, with_size, with_values
 from tests.pages import write_grown
@@ -106,13 +106,29 @@ def test_it_reads_states_of_many_words(reader, tmp_path):
 
 
 @needs_c
+@pytest.mark.parametrize("path", [path for path in KEPT if "ranked" not in path.stem], ids=lambda path: path.stem)
+def test_it_reads_kept_files(reader, path):
+    """Those of format 1, as long as the reader is published."""
+    with Book(path) as book:
+        states, values = zip(*book.items(), strict=True)
+        command = "wide" if book.header.state_bytes else "ask"
+        lines = [state.to_bytes(16, "little").hex() if command == "wide" else str(state) for state in states]
+        said = asked(reader, command, path.with_suffix(".bin"), lines)
+        expected = [said_of(value, book.header.estimate is not None) for value in values]
+    assert [(float(score), int(distance), int(guess)) for score, distance, guess in map(str.split, said)] == expected
+
+
+@needs_c
 def test_it_refuses_ranked_books_and_other_files(reader, tmp_path):
     with solver.solve("connect-four:3,3,3", tmp_path / "ranked.lmdb", codec="ranked") as book:
         export(book, tmp_path / "ranked.bin")
     (tmp_path / "text.bin").write_text("no book")
+    data = KEPT[0].with_suffix(".bin").read_bytes()
+    (tmp_path / "old.bin").write_bytes(data[:6] + b"\r" + data[7:])
     for name, words in (
         ("ranked", "code -3 the book is ranked"),
         ("text", "code -1 the file is damaged"),
+        ("old", "code -6 the book is older than format 1: make it anew, solver solve"),
         ("none", "code -4 the file cannot be read"),
     ):
         assert asked(reader, "ask", tmp_path / f"{name}.bin", [])[0].startswith(words)
