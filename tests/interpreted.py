@@ -14,6 +14,7 @@ import numpy as np
 
 from solver.base import value
 from solver.compiled import agreement, binding
+from solver.rules.game import Rules
 from solver.sweep import exhaustive
 
 
@@ -24,7 +25,9 @@ class _Filled:
         self._rules = rules
 
     def __getattr__(self, name):
-        method = getattr(self._rules, name, None) or binding._NOT_IN_THE_RULES[name].__get__(self._rules)
+        numbers = Rules(self._rules).numbering if name in ("rank", "unrank", "is_own_image") else None
+        known = numbers.functions if numbers else binding._NOT_IN_THE_RULES
+        method = getattr(self._rules, name, None) or known[name].__get__(self._rules)
         asked = vars(self)[name] = lambda *numbers: method(*map(int, numbers))  # found at once the next time
         return asked
 

@@ -25,7 +25,6 @@ from solver.check.soundness import Hints, Twins
 from solver.rules.game import STATE_LIMIT, Rules, check_parameters, game_text, own_method
 from solver.rules.loading import error_text
 from solver.rules.notation import format_action
-from solver.rules.orbits import Orbits
 from solver.rules.protocol import check_signatures
 from solver.rules.width import USUAL, outside
 from solver.search.derive import derived
@@ -184,7 +183,7 @@ class _Inspector:
 
     def __init__(self, game: Any) -> None:
         self.game = game
-        self.rules = Rules(game)
+        self.rules, self.unfolded = Rules(game), Rules(game, symmetry=False)
         self.name = self.rules.name
         self.hints = Hints(self.rules)
         self.twins = Twins(self.rules)
@@ -374,39 +373,25 @@ class _Inspector:
             raise self.fault(state, f"has player {mover!r} to move: to_move is 0 or 1, for two players")
 
     def check_rank(self, state: int) -> None:
-        """A state's rank and the next one, each of which is that of one state or of none."""
-        # Wide states have no ranks
-        if self.rules.bits > USUAL:
-            return
-        if not own_method(self.game, "rank"):
-            if not isinstance(self.rules.numbering, Orbits):
-                self.check_number_of(state)
-            self.check_number_of(self.rules.canonical(state))
-            return
-        rank = self.call("rank", state)
-        if rank == -1 and self.call("is_terminal", state):
-            return
-        if type(rank) is not int or not 0 <= rank < STATE_LIMIT:
-            raise self.fault(state, f"has rank {rank!r}: the ranks of states are ints in [0, 2**63)")
-        if self.call("unrank", rank) != state:
-            unranked = self.call("unrank", rank)
-            raise self.fault(state, f"has rank {rank}, unrank({rank}) is {unranked!r}: it must be the state")
-        following = self.call("unrank", rank + 1)
-        if following != -1 and self.call("rank", following) != rank + 1:
-            raise self.fault(state, f"unrank({rank + 1}) is {following!r}, of another rank: -1, if none has it")
-
-    def check_number_of(self, state: int) -> None:
-        """The number that `scan` gives a state, if the game has it and play goes on."""
-        if self.rules.numbering is None or self.call("is_terminal", state):
-            return
-        number = self.rules.numbering.rank(state)
-        if number < 0:
-            by = "is in no table of tables(), or canonical is not the least image by symmetries()"
-            if not isinstance(self.rules.numbering, Orbits):
-                by = "is refused by scan, or has bits that are in none of digits()"
-            raise self.fault(state, f"{by}: give it a number")
-        if self.rules.numbering.unrank(number) != state:
-            raise self.fault(state, f"has number {number}, which is that of another state")
+        """The rank of a state and of its canonical one, and the next, each of which is that of one state or of none."""
+        for rules in (self.unfolded, self.rules):
+            # Wide states have no ranks
+            if rules.rank is None or rules.unrank is None or rules.bits > USUAL:
+                continue
+            state = rules.canonical(state)
+            rank = self.call("rank", state, rule=rules.rank)
+            if rank == -1 and self.call("is_terminal", state):
+                continue
+            if rank == -1 and rules.numbering is not None:
+                raise self.fault(state, f"{rules.numbering.LACKING}: give it a number")
+            if type(rank) is not int or not 0 <= rank < STATE_LIMIT:
+                raise self.fault(state, f"has rank {rank!r}: the ranks of states are ints in [0, 2**63)")
+            if self.call("unrank", rank, rule=rules.unrank) != state:
+                found = rules.unrank(rank)
+                raise self.fault(state, f"has rank {rank}, unrank({rank}) is {found!r}: it must be the state")
+            following = self.call("unrank", rank + 1, rule=rules.unrank)
+            if following != -1 and self.call("rank", following, rule=rules.rank) != rank + 1:
+                raise self.fault(state, f"unrank({rank + 1}) is {following!r}, of another rank: -1, if none has it")
 
     def check_tier(self, state: int, child: int) -> None:
         if not own_method(self.game, "tier"):
@@ -434,9 +419,9 @@ class _Inspector:
             if ends[0] != ends[1]:
                 raise self.fault(state, f"is worth {ends[0][0]}, its canonical {twin} {ends[1][0]}: they must be equal")
 
-    def call(self, name: str, *arguments: Any) -> Any:
+    def call(self, name: str, *arguments: Any, rule: Callable[..., Any] | None = None) -> Any:
         """Call a rule twice, which must give the same answer. An error of its own becomes a GameError."""
-        method: Callable[..., Any] = getattr(self.game, name)
+        method: Callable[..., Any] = rule or getattr(self.game, name)
         try:
             answer, again = method(*arguments), method(*arguments)
         except GameError:

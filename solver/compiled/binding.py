@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+import numpy as np
 from numba.core import types as nb
 from numba.core.errors import NumbaError
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate
@@ -31,14 +32,15 @@ from solver.base.errors import GameError, ResourceError, SolverError, Uncompiled
 from solver.base.extras import has_cache
 from solver.base.files import fullness
 from solver.compiled.advice import reason
+from solver.compiled.choices import TWINS
 from solver.compiled.identity import HOME, constants_of, identity_of, is_checked
 from solver.compiled.inlining import CAN_CHECK, PART
-from solver.compiled.numbering import TWINS, compilable
+from solver.compiled.operators import bit_count, bit_length
 from solver.compiled.rewriting import Rewriter, methods_of
 from solver.compiled.states import more_of, width_of
 from solver.compiled.tracing import odd_in
 from solver.rules.game import Game, Rules
-from solver.rules.numbering import Numbers, Within, bound
+from solver.rules.numbering import Numbers, is_own_image, together, within
 from solver.rules.sources import names_in
 from solver.rules.walk import sibling_modules
 from solver.rules.width import USUAL
@@ -185,25 +187,43 @@ def _rules_type(cls: Any, width: int | None, game: Any, is_checked: bool) -> Any
         rewriter.mark(copy, name)
         setattr(rules_type, f"compiled_{name}", copy)
         _teach_functions(method)
-    if numbered is not None and numbered.numbering is not None and "rank" not in own_methods:
-        for function in numbered.numbering.METHODS:
-            setattr(rules_type, f"compiled_{function.__name__}", _Numbered(numbered.numbering, function))
+    numbers = None if numbered is None else numbered.numbering
+    for name in ("rank", "unrank", "is_own_image") if numbers else ():
+        setattr(rules_type, f"compiled_{name}", _Numbered(numbers, name))
     return rules_type
 
 
 class _Numbered:
     """In place of a method of a class of rules, for the compiler: made when it is first asked for."""
 
-    def __init__(self, numbering: Numbers, function: types.FunctionType) -> None:
-        self.numbering, self.function = numbering, function
+    def __init__(self, numbers: Numbers, name: str) -> None:
+        self.numbers, self.name = numbers, name
 
     def __get__(self, instance: Any, cls: type) -> Any:
-        return self.method
+        return _functions_of(self.numbers)[self.name]
 
-    @functools.cached_property
-    def method(self) -> Any:
-        constants = self.numbering.constants.items()
-        return bound(self.function, {name: compilable(value) for name, value in constants})
+
+@functools.cache
+def _functions_of(numbers: Numbers) -> dict[str, types.FunctionType]:
+    """The functions of numbers, over arrays."""
+    constants = {name: _compilable(value) for name, value in numbers.constants.items()}
+    functions = together(numbers.FUNCTIONS, constants)
+    for function in functions.values():
+        _teach_functions(function)
+    return functions
+
+
+def _compilable(value: Any) -> Any:
+    """What kernels have in place of a constant: of lists an array, of lists of lists one with a row for each."""
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if not isinstance(value, list):
+        return value
+    rows = value if value and isinstance(value[0], list) else [value]
+    array = np.zeros((len(rows), max(map(len, rows))), np.int64)
+    for row, numbers in zip(array, rows, strict=True):
+        row[: len(numbers)] = numbers
+    array = array if rows is value else array[0]
+    return array.astype(np.int32) if array.size and int(abs(array).max()) < 1 << 31 else array
 
 
 def _teach_functions(function: types.FunctionType) -> None:
@@ -255,8 +275,9 @@ def _no_features(self: Any, state: int) -> Iterator[int]:
 # equal)
 _NOT_IN_THE_RULES: dict[str, Any] = {
     "starts": _one_start,
-    "rank": Within.rank,
-    "unrank": Within.unrank,
+    "rank": within,
+    "unrank": within,
+    "is_own_image": is_own_image,
     "bounds": _no_bounds,
     "features": _no_features,
     "parents": _no_features,

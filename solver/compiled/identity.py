@@ -9,7 +9,6 @@ from typing import Any
 
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules, own_method
-from solver.rules.orbits import Orbits
 from solver.rules.protocol import HINTS, NUMBERS
 from solver.rules.sources import digest_behind
 
@@ -30,7 +29,6 @@ def constants_of(rules: Rules, outcomes: bool = False, tiers: bool = True) -> di
         "TIERS": tiers and rules.tiered,
         "TIERED": rules.tiered,
         "PROMISES": rules.promise is not None,
-        "ORBITS": isinstance(rules.numbering, Orbits),
         **{name.upper(): own_method(rules.game, name) is not None for name in ASKED},
     }
 

@@ -31,9 +31,10 @@ from solver.book.writer import check_target
 from solver.check.conformance import check_game
 from solver.export.javascript import Port
 from solver.play import modules
-from solver.rules import notation
+from solver.rules import notation, protocol
 from solver.rules.boards.text import cell_names, cells_of_move, is_drawn
 from solver.rules.game import Rules, is_built_in, own_method
+from solver.rules.numbering import within
 
 PAGE_MARK = "// The game of a page of solverbook."  # by which a folder is known to be one that may be replaced
 MODULE_MARK = rb"\x06solver\{"  # the begin of the section that says what a module is
@@ -52,10 +53,6 @@ NUMBERS = (
     "chance",
 )
 LEADING = ("tier", "endless")  # by which moves are told that get somewhere
-NUMBERED = {  # what numbers positions, by the function that does it
-    "numbered(": 'import { numbered } from "./numbering.js";\n',
-    "byOrbits(": 'import { byOrbits } from "./orbits.js";\n',
-}
 OPENED = 'const module = await Search.open(new URL("game.wasm", import.meta.url), about.module);'
 MAX_PLIES = 60  # plies of a random game
 MOVES = 2000  # of all records together: there are games with hundreds at a time
@@ -79,7 +76,8 @@ def script_of(
     Raises MethodError with the line of the rules that has no translation, where they do not compile, either.
     """
     asked_rules = () if keys is None else keys.ASKED
-    numbers = ranks = _own(rules, [name for name in asked_rules if name != "size"])
+    hints = _own(rules, [name for name in asked_rules if name not in protocol.NUMBERS])
+    numbers = ranks = ["rank", "unrank", *hints] if asked_rules else []
     if module is None:
         numbers = [*numbers_of(rules), *ranks, *(_own(rules, LEADING) if "leads" in about else [])]
     refused, (text, notes) = refusal(rules, numbers), _translated_texts(rules)
@@ -96,7 +94,7 @@ def script_of(
     without = dict.fromkeys({*text_of(rules)} - {*text})
     shown.game = type("Shown", (type(rules.game),), without)(*rules.game)
     records = sampled(shown, CHECKED, keys=keys)
-    return Script(ported(about, *translation(rules, [*numbers, *text], "rank" in asked_rules), records), module, notes)
+    return Script(ported(about, *translation(rules, [*numbers, *text]), records), module, notes)
 
 
 def tabled(about: dict[str, Any], table: list[Record]) -> str:
@@ -114,11 +112,10 @@ export const records = [];
 def ported(about: dict[str, Any], functions: str, methods: str, records: list[Record]) -> str:
     """The script of a game of functions in JavaScript, and of its module's answers, if it is told `about` one."""
     by_module = "module" in about
-    numbering = "".join(line for name, line in NUMBERED.items() if name in methods)
     return f"""{PAGE_MARK}
 import * as py from "./python.js";
-import {{ gameOf, within }} from "./rules.js";
-{numbering}{'import { Search } from "./search.js";' if by_module else ""}
+import {{ gameOf }} from "./rules.js";
+{'import { Search } from "./search.js";' if by_module else ""}
 {functions}
 
 export const about = {_json(about)};
@@ -129,28 +126,27 @@ export const records = {_json(records)};
 """
 
 
-def translation(rules: Rules, names: Sequence[str], ranked: bool = False) -> tuple[str, str]:
-    """Functions in JavaScript, and those that methods of the game became, each by its name; `ranked`: ranks, too.
+def translation(rules: Rules, names: Sequence[str]) -> tuple[str, str]:
+    """Functions in JavaScript, and those that methods of the game became, each by its name.
 
     Raises MethodError with the line that has no translation.
     """
-    port = Port(rules.game)
-    listed = {name: port.method(name) for name in names if name != "initial"}
-    members = [f"{name}: {function}" for name, function in listed.items()]
+    port = Port(_numbered(rules))
+    members = [f"{name}: {port.method(name)}" for name in names if name != "initial"]
     if "initial" in names:
         members.append(f"initial: () => {port.constant('initial', rules.game.initial())}")
     if "place" in names and "format_action" not in names and cell_names(rules.game):
         members.append(f"names: {_json(cell_names(rules.game))}")
-    if ranked and own_method(rules.game, "rank") is None:
-        if rules.size is not None:
-            members += [f"{name}: within({rules.size()}n)" for name in ("rank", "unrank")]
-        elif "tables" in listed and rules.folds:
-            tier = port.method("tier") if own_method(rules.game, "tier") else "undefined"
-            lists = [listed[name] for name in ("symmetries", "tables")]
-            members.append(f"...byOrbits({', '.join(lists)}, {tier})")
-        elif "scan" in listed:
-            members.append(f"...numbered({listed['digits']}, {listed['scan']})")
     return port.text() if names else "", ", ".join(members)
+
+
+def _numbered(rules: Rules) -> Any:
+    """The game, with `rank` and `unrank` among its methods where they follow from others."""
+    game = rules.game
+    if rules.rank is None or own_method(game, "rank"):
+        return game
+    found = rules.numbering.functions if rules.numbering else {"rank": within, "unrank": within}
+    return type("Numbered", (type(game),), {name: found[name] for name in ("rank", "unrank")})(*game)
 
 
 def refusal(rules: Rules, names: Sequence[str]) -> MethodError | None:

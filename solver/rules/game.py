@@ -25,11 +25,10 @@ from solver.games import CATALOGUE, FROM_FILES, class_of, opened_by
 from solver.rules import loading
 from solver.rules.fingerprint import Origin, check_origin, counts_everywhere, fingerprint
 from solver.rules.protocol import VALUES, check_signatures, lacking
-from solver.rules.width import bits_of
+from solver.rules.width import USUAL, bits_of
 
 if TYPE_CHECKING:
-    from solver.rules.numbering import Numbering
-    from solver.rules.orbits import Orbits
+    from solver.rules.numbering import Numbers
 
 STATE_LIMIT = 1 << 63
 RULES = "SOLVER_GAME"  # in the environment: the rules of books that are not of games of the package
@@ -131,12 +130,14 @@ class Rules:
         self.endless: Callable[[Any], int] = _limited(self, "endless") or _zero
         self.size: Callable[[], int] | None = own_method(game, "size")
         self.parents: Callable[[Any], Iterator[Any]] | None = own_method(game, "parents")
-        self.numbering = numbering_of(game, self.folds)
         self.rank, self.unrank = own_method(game, "rank"), own_method(game, "unrank")
-        if self.rank is self.unrank is None and (self.size or self.numbering):
-            from solver.rules.numbering import ranks_of
+        self.numbering = None if self.rank or self.bits > USUAL else numbering_of(game, self.folds)
+        if self.numbering:
+            self.rank, self.unrank = self.numbering.rank, self.numbering.unrank
+        elif self.size and not self.rank:
+            from solver.rules.numbering import within
 
-            self.rank, self.unrank = ranks_of(self.size, self.numbering, self.bits)
+            self.rank = self.unrank = functools.partial(within, game)
         self.everywhere = counts_everywhere(game)
         starts = _every(self) if self.everywhere else _none
         self.starts: Callable[[], Iterator[Any]] = own_method(game, "starts") or starts
@@ -234,16 +235,17 @@ def kind_of(margins: bool, by_chance: bool, asked: Kind = OUTCOME) -> Kind:
     return MARGIN if margins else asked
 
 
-def numbering_of(game: Any, folds: bool) -> Numbering | Orbits | None:
+def numbering_of(game: Any, folds: bool) -> Numbers | None:
     """What numbers the positions of a game by what its rules say of them; by orbits only where they are folded."""
     if folds and own_method(game, "tables"):
+        from solver.rules.numbering import numbers_of
         from solver.rules.orbits import Orbits
 
-        return Orbits(game)
+        return numbers_of(Orbits, game)
     if own_method(game, "scan"):
-        from solver.rules.numbering import Numbering
+        from solver.rules.numbering import Numbering, numbers_of
 
-        return Numbering(game)
+        return numbers_of(Numbering, game)
     return None
 
 
@@ -318,11 +320,10 @@ def _lifted(rules: Rules) -> Callable[[int, Any, Any, Any], int]:
 
 def _every(rules: Rules) -> Callable[[], Iterator[Any]]:
     """A function that yields all positions that have numbers, and their images where they are not folded."""
-    from solver.rules.orbits import Orbits
-
-    numbering = Orbits(rules.game)
 
     def every() -> Iterator[Any]:
+        numbering = numbering_of(rules.game, True)
+        assert numbering is not None
         positions = map(numbering.unrank, range(numbering.size))
         return positions if rules.folds else itertools.chain.from_iterable(map(numbering.images, positions))
 

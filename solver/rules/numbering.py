@@ -18,7 +18,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from solver.base.errors import GameError
-from solver.rules.width import USUAL
 
 MOST_BITS = 16  # of a digit
 MOST_ARCS = 1 << 21  # some 200 bytes each
@@ -45,50 +44,72 @@ class Diagram(NamedTuple):
 
 
 class Numbers:
-    """The numbers of a game's positions; made when one is first asked for. Raises GameError.
+    """The numbers of a game's positions, from what its rules say of them. Raises GameError when first asked.
 
-    `METHODS`, rank and unrank, run over lists and dicts as they are, and compiled over arrays. `constants` are what
-    they name.
+    Attributes:
+        game: The game.
+        size: How many numbers there are.
+        firsts: Ascending, the first number of each part; the positions of a part are of one tier.
+        FUNCTIONS: `rank`, `unrank` and `is_own_image`, of a game and a state or a number, and functions that these
+            call. They run over lists as they are, over arrays compiled, and translated in a page.
+        constants: What they name: numbers, and lists of them.
+        LACKING: The fault of a position without a number.
     """
 
-    METHODS: tuple[Any, Any]
-    constants: dict[str, Any]
+    FUNCTIONS: tuple[Any, ...]
+    LACKING: str
+    constants: Any
+    size: int
+    firsts: list[int]
 
     def __init__(self, game: Any) -> None:
         self.game = game
 
-    def __eq__(self, another: object) -> bool:
-        return isinstance(another, Numbers) and self._identity == another._identity
-
-    def __hash__(self) -> int:
-        return hash(self._identity)
-
-    @property
-    def _identity(self) -> tuple[type, type, Any]:
-        return type(self), type(self.game), self.game
-
     @functools.cached_property
-    def _plain(self) -> list[Any]:
-        return [bound(method, self.constants) for method in self.METHODS]
+    def functions(self) -> dict[str, types.FunctionType]:
+        """FUNCTIONS by name."""
+        return together(self.FUNCTIONS, self.constants)
 
     def rank(self, state: int) -> int:
         """Return the number of a position, from 0; -1 if it has none, or another position stands for it."""
-        number: int = self._plain[0](self, state)
+        number: int = self.functions["rank"](self.game, state)
         return number
 
     def unrank(self, number: int) -> int:
         """Return the position of a number; -1 if there is none."""
-        state: int = self._plain[1](self, number)
+        state: int = self.functions["unrank"](self.game, number)
         return state
 
+    def images(self, state: int) -> list[int]:
+        """A position and those that symmetries make of it, each once, as far as the numbers know them."""
+        return [state]
 
-def bound(method: Any, constants: dict[str, Any]) -> types.FunctionType:
+
+@functools.lru_cache(maxsize=16, typed=True)  # typed: named tuples of two games may be equal
+def numbers_of(make: type[Numbers], game: Any) -> Numbers:
+    """The numbers of a game, made once."""
+    return make(game)
+
+
+def together(functions: tuple[Any, ...], constants: dict[str, Any]) -> dict[str, types.FunctionType]:
+    """Copies of the functions of a module, by name, that have these globals and call each other."""
+    scope = {**functions[0].__globals__, **constants}
+    copies = {one.__name__: types.FunctionType(one.__code__, scope, one.__name__) for one in functions}
+    scope.update(copies)
+    return copies
+
+
+def bound(function: Any, constants: dict[str, Any]) -> types.FunctionType:
     """A copy of a function that has these globals."""
-    scope = {**method.__globals__, **constants}
-    return types.FunctionType(method.__code__, scope, method.__name__)
+    return together((function,), constants)[function.__name__]
 
 
-# The globals of bound methods: the fields of a diagram, and its arcs, those of node i from STARTS[i] on
+def within(self: Any, number: Any) -> Any:
+    """The number of a state of a game with `size`, and the state of a number: itself; -1 if it is none."""
+    return number if 0 <= number < self.size() else -1
+
+
+# The globals of bound functions: the fields of a diagram, and its arcs, those of node i from STARTS[i] on
 MASKS: Any = ()
 FIRSTS = ROOTS = BITS = BEFORE = CHILDREN = STARTS = MASKS
 SIZE = OTHERS = 0
@@ -136,27 +157,31 @@ def unrank(self: Any, rank: int) -> Any:
     return state
 
 
+def is_own_image(self: Any, state: Any) -> Any:
+    """Whether a symmetry may leave a state as it is: a diagram knows none of them."""
+    return True
+
+
 class Numbering(Numbers):
     """Numbers by a diagram of `digits` and `scan`."""
 
-    METHODS = rank, unrank
+    FUNCTIONS = rank, unrank, is_own_image
+    LACKING = "is refused by scan, or has bits that are in none of digits()"
 
     @functools.cached_property
     def diagram(self) -> Diagram:
         return diagram_of(self.game)
 
     @property
-    def size(self) -> int:
-        """How many numbers there are."""
+    def size(self) -> int:  # type: ignore[override]
         return self.diagram.size
 
     @property
-    def firsts(self) -> list[int]:
-        """The first number of each last memo."""
+    def firsts(self) -> list[int]:  # type: ignore[override]
         return self.diagram.firsts
 
     @functools.cached_property
-    def constants(self) -> dict[str, Any]:  # type: ignore[override]
+    def constants(self) -> dict[str, Any]:
         masks, nodes, firsts, roots, size, others = self.diagram
         arcs = [(bits, *arc) for node in nodes for bits, arc in node.items()]
         return {
@@ -180,25 +205,6 @@ class Numbering(Numbers):
         return number
 
 
-class Within:
-    """The numbers of the positions of a game where all below its size are states: themselves."""
-
-    def __init__(self, size: Callable[[], int]) -> None:
-        self.size = size
-
-    def rank(self, state: int) -> int:
-        return state if 0 <= state < self.size() else -1
-
-    unrank = rank
-
-
-def ranks_of(size: Callable[[], int] | None, numbering: Any, bits: int) -> tuple[Any, Any]:
-    """`rank` and `unrank` of a game that has none of its own; None where nothing numbers its positions."""
-    diagram = Within(size) if size else numbering if bits <= USUAL else None
-    return (None, None) if diagram is None else (diagram.rank, diagram.unrank)
-
-
-@functools.lru_cache(maxsize=16, typed=True)  # typed: named tuples of two games may be equal
 def diagram_of(game: Any) -> Diagram:
     """The diagram of a game with `digits` and `scan`. Raises GameError for digits or memos that cannot be."""
     masks = list(game.digits())

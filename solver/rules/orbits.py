@@ -10,14 +10,14 @@ other's men there, and of the mover's men among the points that are left (by the
 other's men are symmetric themselves, several numbers belong to one position: the least counts (Gasser, Solving Nine
 Men's Morris, 1996, numbers positions in this way, by the orbits of one side).
 
-Cost: 16 symmetries of 24 points, plainly: orbits of nine men 0.6 s when they are first asked for, then 8 us a number.
+Cost: 16 symmetries of 24 points: orbits of nine men 0.6 s when they are first asked for. A number takes 2 us plainly.
 """
 
 from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from math import comb
 from typing import Any, NamedTuple
 
@@ -28,6 +28,7 @@ MOST_POINTS = 26
 MOST_REST = 1 << 12  # values of the bits above the men's
 MOST_SYMMETRIES = 64
 BYTE = 8
+MOST_LISTED = 16  # points all of whose sets are listed
 
 
 class Table(NamedTuple):
@@ -72,11 +73,12 @@ class Layout(NamedTuple):
         return image
 
 
-# The globals of bound methods: of a layout its points, numbers and tables; how long the axes of FIRST are
-POINTS = SIZE = COUNT = RESTS = MINE = THEIRS = 0
-FIRST: Any = {}  # of each (rest, mine, theirs) the first number, -1 without a table
-TABLES = BINOMIALS = FIRST  # of each table first, rest, mine and theirs
-LEAST: Any = ()  # of each size the least sets
+# The globals of bound functions: of a layout its points, numbers and tables; how long the axes of FIRST are
+POINTS = SIZE = RESTS = MINE = THEIRS = LOW = BYTES = 0
+FIRST: Any = ()  # of each (rest, mine, theirs), one axis behind the other, the first number, -1 without a table
+TABLES = BINOMIALS = FIRST  # of each table first, rest, mine and theirs; by size and items, how many sets there are
+SUBSETS = IMAGES = FIRST  # the sets of each size among the LOW lowest points; `Layout.images`, flat, but the identity
+LEAST = SAME = MARKS = BEFORE = FIRST  # of each size: those of `Sets`
 
 
 def rank(self: Any, state: Any) -> Any:
@@ -84,92 +86,155 @@ def rank(self: Any, state: Any) -> Any:
     board = (1 << POINTS) - 1
     mine, theirs, rest = state & board, state >> POINTS & board, state >> 2 * POINTS
     own, other = mine.bit_count(), theirs.bit_count()
-    if mine & theirs or not 0 <= rest < RESTS or own >= MINE or other >= THEIRS or FIRST[rest, own, other] < 0:
+    if mine & theirs or not 0 <= rest < RESTS or own >= MINE or other >= THEIRS:
         return -1
-    least = LEAST[other]
-    low, after = 0, len(least)
-    while after - low > 1:
-        middle = (low + after) // 2
-        if least[middle] <= theirs:
-            low = middle
-        else:
-            after = middle
-    if least[low] != theirs:
+    first, orbit = FIRST[(rest * MINE + own) * THEIRS + other], orbit_of(theirs, other)
+    if first < 0 or orbit < 0:
         return -1
-    number, count, free = 0, 0, board & ~theirs
-    while mine:
-        man = mine & -mine
-        count += 1
-        number += BINOMIALS[(man - 1 & free).bit_count(), count]
-        mine ^= man
-    return FIRST[rest, own, other] + low * BINOMIALS[POINTS - other, own] + number
+    return first + orbit * BINOMIALS[own][POINTS - other] + place_in(mine, board & ~theirs)
 
 
 def unrank(self: Any, rank: int) -> Any:
     """Return the state with a number, or -1 if there is none. Several numbers stand for some positions."""
     if rank < 0 or rank >= SIZE:
         return -1
-    low, after = 0, COUNT
+    low, after = 0, len(TABLES)
     while after - low > 1:
         middle = (low + after) // 2
-        if TABLES[middle, 0] <= rank:
+        if TABLES[middle][0] <= rank:
             low = middle
         else:
             after = middle
-    own, other = TABLES[low, 2], TABLES[low, 3]
-    each, place = BINOMIALS[POINTS - other, own], POINTS - other
-    number = rank - TABLES[low, 0]
-    theirs = LEAST[other][number // each]
-    number = number % each
-    mine = 0
-    for point in range(POINTS - 1, -1, -1):
-        if theirs >> point & 1:
-            continue
+    number, own, other = rank - TABLES[low][0], TABLES[low][2], TABLES[low][3]
+    place = POINTS - other
+    each = BINOMIALS[own][place]
+    orbit = number // each
+    number -= orbit * each
+    mine, theirs = 0, LEAST[other][orbit]
+    while place > LOW and own > 0:
         place -= 1
         # The greatest place that leaves a number for the men below
-        if own > 0 and BINOMIALS[place, own] <= number:
-            number -= BINOMIALS[place, own]
+        if BINOMIALS[own][place] <= number:
+            number -= BINOMIALS[own][place]
             own -= 1
-            mine |= 1 << point
-    return mine | theirs << POINTS | TABLES[low, 1] << 2 * POINTS
+            mine |= 1 << place
+    mine |= SUBSETS[own][number]
+    # Make room for the other's men, the lowest first
+    men = theirs
+    while men:
+        mine += mine & -(men & -men)
+        men &= men - 1
+    return mine | theirs << POINTS | TABLES[low][1] << 2 * POINTS
+
+
+def is_own_image(self: Any, state: Any) -> Any:
+    """Whether a symmetry but the identity leaves a canonical state that has a number as it is."""
+    board = (1 << POINTS) - 1
+    mine, theirs = state & board, state >> POINTS & board
+    other = theirs.bit_count()
+    same, image_begin = SAME[other][orbit_of(theirs, other)], 0
+    while same:
+        if same & 1:
+            image, points, begin = 0, mine, image_begin
+            while points:
+                image |= IMAGES[begin + (points & 255)]
+                points >>= 8
+                begin += 256
+            if image == mine:
+                return True
+        same >>= 1
+        image_begin += 256 * BYTES
+    return False
+
+
+def orbit_of(men: Any, size: Any) -> Any:
+    """The place of a set among the least ones of its size, or -1 if it is none of them."""
+    place = place_in(men, (1 << POINTS) - 1)
+    word, bit = MARKS[size][place >> 5], place & 31
+    return BEFORE[size][place >> 5] + (word & (1 << bit) - 1).bit_count() if word >> bit & 1 else -1
+
+
+def place_in(men: Any, points: Any) -> Any:
+    """How many sets of as many of these points are less than a set."""
+    place = count = 0
+    while men:
+        count += 1
+        place += BINOMIALS[count][(points & (men & -men) - 1).bit_count()]
+        men &= men - 1
+    return place
+
+
+class Sets(NamedTuple):
+    """The sets of so many points that are the least of their images.
+
+    Attributes:
+        least: The sets, ascending.
+        same: The symmetries but the identity that leave each as it is, a bit for each.
+        marks: Of all sets of that size, ascending, a bit for each, whether it is in `least`; 32 to a number.
+        before: How many are marked in earlier numbers.
+    """
+
+    least: list[int]
+    same: list[int]
+    marks: list[int]
+    before: list[int]
+
+
+class BySize(dict[int, list[int]]):
+    """One list of the `Sets` of a game for each size, made when it is first asked for."""
+
+    def __init__(self, numbers: Orbits, column: int, sizes: int) -> None:
+        self.numbers, self.column, self.sizes = numbers, column, sizes
+
+    def __missing__(self, size: int) -> list[int]:
+        self[size] = self.numbers.sets(size)[self.column]
+        return self[size]
+
+    def tolist(self) -> list[list[int]]:
+        """The lists of all sizes."""
+        return [self[size] for size in range(self.sizes)]
 
 
 class Orbits(Numbers):
     """Numbers by the orbits of the other's men."""
 
-    METHODS = rank, unrank
+    FUNCTIONS = rank, unrank, is_own_image, orbit_of, place_in
+    LACKING = "is in no table of tables(), or canonical is not the least image by symmetries()"
 
     @functools.cached_property
     def layout(self) -> Layout:
         return layout_of(self.game)
 
     @property
-    def size(self) -> int:
-        """How many numbers there are."""
+    def size(self) -> int:  # type: ignore[override]
         return self.layout.size
 
     @property
-    def firsts(self) -> list[int]:
-        """The first number of each table."""
+    def firsts(self) -> list[int]:  # type: ignore[override]
         return [table.first for table in self.layout.tables]
 
     @functools.cached_property
-    def constants(self) -> dict[str, Any]:  # type: ignore[override]
-        points, _, tables, size = self.layout
+    def constants(self) -> dict[str, Any]:
+        points, images, tables, size = self.layout
         shape = [1 + max(counts) for counts in zip(*(table[:3] for table in tables), strict=True)]
-        none = dict.fromkeys(itertools.product(*map(range, shape)), -1)
-        facts = [(table.first, *table[:3]) for table in tables]
+        firsts, low = {tuple(table[:3]): table.first for table in tables}, min(points, MOST_LISTED)
         return {
-            **{"POINTS": points, "SIZE": size, "COUNT": len(tables)},
+            **{"POINTS": points, "SIZE": size, "LOW": low, "BYTES": len(images[0])},
             **dict(zip(("RESTS", "MINE", "THEIRS"), shape, strict=True)),
-            "FIRST": none | {table[:3]: table.first for table in tables},
-            "TABLES": {(row, column): fact for row, table in enumerate(facts) for column, fact in enumerate(table)},
-            "BINOMIALS": {(n, k): comb(n, k) for n in range(points + 1) for k in range(points + 1)},
-            "LEAST": LeastSets(self.game, shape[2]),
+            "FIRST": [firsts.get(key, -1) for key in itertools.product(*map(range, shape))],
+            "TABLES": [[table.first, *table[:3]] for table in tables],
+            "BINOMIALS": [[comb(items, size) for items in range(points + 1)] for size in range(max(shape[1:]))],
+            "SUBSETS": [list(subsets(low, own)) for own in range(shape[1])],
+            "IMAGES": list(itertools.chain.from_iterable(itertools.chain.from_iterable(images[1:]))),
+            **{name.upper(): BySize(self, column, shape[2]) for column, name in enumerate(Sets._fields)},
         }
 
+    @functools.cached_property
+    def sets(self) -> Callable[[int], Sets]:
+        """A function that finds those of a size, once."""
+        return functools.cache(functools.partial(orbits, self.layout))
+
     def images(self, state: int) -> list[int]:
-        """A position and those that symmetries make of it, each once."""
         layout = self.layout
         points, board = layout.points, (1 << layout.points) - 1
         rest = state >> 2 * points << 2 * points
@@ -180,18 +245,6 @@ class Orbits(Numbers):
         return [rest | men for men in dict.fromkeys(found)]
 
 
-class LeastSets(dict[int, list[int]]):
-    """The `orbits` of a game by the size of their sets, each found when it is first asked for."""
-
-    def __init__(self, game: Any, sizes: int) -> None:
-        self.game, self.sizes = game, sizes
-
-    def __missing__(self, men: int) -> list[int]:
-        self[men] = orbits(self.game, men)
-        return self[men]
-
-
-@functools.lru_cache(maxsize=16, typed=True)  # typed: named tuples of two games may be equal
 def layout_of(game: Any) -> Layout:
     """The layout of a game with `symmetries` and `tables`. Raises GameError for what cannot be."""
     name = type(game).__name__
@@ -223,21 +276,28 @@ def _some_position(points: int, rest: int, mine: int, theirs: int) -> int:
     return (1 << mine) - 1 | (1 << theirs) - 1 << mine + points | rest << 2 * points
 
 
-@functools.lru_cache(maxsize=256, typed=True)
-def orbits(game: Any, men: int) -> list[int]:
-    """The sets of so many points that are the least of their images, ascending."""
-    layout = layout_of(game)
+def orbits(layout: Layout, men: int) -> Sets:
+    """The sets of so many points that are the least of their images."""
     # A set of points has MOST_POINTS / BYTE bytes at most
-    tables = [(image + [[0]] * 3)[:4] for image in layout.images[1:]]
-    found = []
-    for points in subsets(layout.points, men):
+    images = [(image + [[0]] * 3)[:4] for image in layout.images[1:]]
+    least, same, marks, before = Sets([], [], [], [])
+    for place, points in enumerate(subsets(layout.points, men)):
+        if place & 31 == 0:
+            before.append(len(least))
+            marks.append(0)
         low, middle, high, top = points & 255, points >> 8 & 255, points >> 16 & 255, points >> 24
-        for first, second, third, fourth in tables:
-            if first[low] | second[middle] | third[high] | fourth[top] < points:
+        bits = 0
+        for number, (first, second, third, fourth) in enumerate(images):
+            image = first[low] | second[middle] | third[high] | fourth[top]
+            if image < points:
                 break
+            if image == points:
+                bits |= 1 << number
         else:
-            found.append(points)
-    return found
+            least.append(points)
+            same.append(bits)
+            marks[-1] |= 1 << (place & 31)
+    return Sets(least, same, marks, before)
 
 
 def closed(name: str, symmetries: Iterable[tuple[int, ...]]) -> list[tuple[int, ...]]:

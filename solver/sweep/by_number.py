@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from solver.compiled import edges
 from solver.compiled.binding import inlined, kernel
-from solver.compiled.numbering import Addresses, orbit_entry, orbit_position, table_of
 from solver.rules.placements import Span
 from solver.store.addresses import (
     address,
@@ -39,7 +38,7 @@ from solver.store.addresses import (
 )
 
 game: Any = None  # what follows are constants of the bound copies
-SCORES = DISTANT = FOLDS = ORBITS = False
+SCORES = DISTANT = FOLDS = False
 
 MOST_OPEN, CROWDED, OPEN_SAFE, OVER, NONE = 237, 238, 239, 240, 241
 LOST, WON, FRESH = 242, 243, 244
@@ -56,38 +55,9 @@ UNNUMBERED, OTHER_TIER, CROWDED_PARENTS, OUTSIDE = 200, 201, 202, 203  # further
 
 
 @inlined
-def _number(state: Any, at: Addresses) -> Any:
-    """The number of a state's canonical one, -1 if it has none."""
-    return _entry(state, at) >> 1
-
-
-@inlined
-def _entry(state: Any, at: Addresses) -> Any:
-    """Twice the number of a state's canonical one, and one more if that may be symmetric; negative if it has none."""
-    key = game.canonical(state) if FOLDS else state
-    return orbit_entry(at, key) if ORBITS else 2 * game.rank(key) + FOLDS
-
-
-@inlined
-def _position(number: int, table: int, at: Addresses) -> Any:
-    """The state of a number, which is in a table; -1 where there is none."""
-    if ORBITS:
-        return orbit_position(at, table, number)
-    return game.unrank(number)
-
-
-@inlined
-def _table(number: int, at: Addresses) -> Any:
-    return table_of(at, number) if ORBITS else 0
-
-
-@inlined
-def _next_table(table: int, number: int, at: Addresses) -> Any:
-    """The table of a number that is not before a table."""
-    if ORBITS:
-        while table + 1 < at.table_count and word_at(at.arrays.tables, 4 * (table + 1)) <= number:
-            table += 1
-    return table
+def _key(state: Any) -> Any:
+    """The state that stands for a state and its images."""
+    return game.canonical(state) if FOLDS else state
 
 
 @inlined
@@ -123,25 +93,23 @@ def _decided(won: bool, distance: int) -> Any:
 
 
 @kernel
-def reach(begin: int, end: int, span: Span, round: int, marks: NDArray[Any], at: Addresses, report: Any) -> None:
+def reach(begin: int, end: int, span: Span, round: int, marks: NDArray[Any], report: Any) -> None:
     """Mark the children of the positions among some numbers that the last round reached, and count these.
 
     Threads may mark the same child, with the same byte.
     """
     now, following = WAITING + round % 2, WAITING + (round + 1) % 2
-    table = _table(begin, at)
     for number in range(begin, end):
         if marks[number] != now:
             continue
-        table = _next_table(table, number, at)
         marks[number] = REACHED
-        state = _position(number, table, at)
+        state = game.unrank(number)
         report[FOUND] += 1
         if game.is_terminal(state):
             continue
         for action in game.actions(state):
             child = game.result(state, action)
-            index = _number(child, at)
+            index = game.rank(_key(child))
             if index < 0:
                 report[edges.ERROR], report[edges.CULPRIT] = UNNUMBERED, child
                 return
@@ -165,7 +133,6 @@ def seed(
     marks: NDArray[Any],
     values: int,
     codes: int,
-    at: Addresses,
     report: NDArray[Any],
 ) -> None:
     """Write the codes of a tier's numbers begin..end that finished games and later tiers tell.
@@ -176,18 +143,15 @@ def seed(
         marks: Which numbers play reaches; empty if all that are positions count.
         values: Of all numbers, those of finished tiers.
         codes: Of the tier's numbers, written.
-        at: The look-up tables of the numbering.
         report: (SLOTS,) int64; the counts are added.
     """
     everywhere, scratch = len(marks) == 0, np.empty(TOGETHER, np.int64)
     numbers = address(scratch)
-    table = _table(begin, at)
     for number in range(begin, end):
-        table = _next_table(table, number, at)
         code = NONE
         state = np.int64(-1)
         if everywhere or marks[number]:
-            state = np.int64(_position(number, table, at))
+            state = np.int64(game.unrank(number))
             if everywhere and FOLDS and state >= 0 and game.canonical(state) != state:
                 state = np.int64(-1)
         if state >= 0:
@@ -204,14 +168,14 @@ def seed(
                 code = _decided(utility > 0, 0) if utility else OVER
             else:
                 report[edges.KEPT_COUNT] += 1
-                code = _seeded(state, span.tier, values, at, numbers, report)
+                code = _seeded(state, span.tier, values, numbers, report)
         _put(codes, number - span.first, code)
         if report[edges.ERROR]:
             return
 
 
 @inlined
-def _seeded(state: Any, tier: int, values: int, at: Addresses, numbers: int, report: NDArray[Any]) -> Any:
+def _seeded(state: Any, tier: int, values: int, numbers: int, report: NDArray[Any]) -> Any:
     """The code of an unfinished position by its children in later tiers. numbers (TOGETHER,) is scratch."""
     inside, waiting = 0, 0
     best = (MOST_DISTANCE, -1, False)
@@ -223,7 +187,7 @@ def _seeded(state: Any, tier: int, values: int, at: Addresses, numbers: int, rep
                 break
         # Of a win only whether some move stays is left to be known
         elif not SCORES or best[0] == MOST_DISTANCE:
-            number = _number(child, at)
+            number = game.rank(_key(child))
             if number < 0:
                 report[edges.ERROR], report[edges.CULPRIT] = UNNUMBERED, child
                 return NONE
@@ -281,7 +245,6 @@ def go_back(
     distance: int,
     values: int,
     codes: int,
-    at: Addresses,
     report: NDArray[Any],
 ) -> None:
     """Take the moves back that lead to the positions of one distance, or round.
@@ -292,16 +255,16 @@ def go_back(
         distance: The distance, or the number of the round.
         values: The address of the values of all numbers.
         codes: That of the tier's codes, written.
-        at: The look-up tables of the numbering.
         report: (SLOTS,) int64: FOUND counts the positions, FURTHEST is the largest distance that was written.
     """
-    scratch, parents = np.empty(MOST_PARENTS, np.int64), 0
-    numbers, first, size = address(scratch), span.first, span.last - span.first
+    scratch, parents = np.empty(2 * MOST_PARENTS, np.int64), 0
+    keys, first, size = address(scratch), span.first, span.last - span.first
+    numbers = keys + 8 * MOST_PARENTS
     each = 4 if DISTANT else 8
     ones = 0x0001000100010001 if DISTANT else 0x0101010101010101
     low = 0x7FFF7FFF7FFF7FFF if DISTANT else 0x7F7F7F7F7F7F7F7F
     sought = np.int64(_decided(False, distance))
-    pattern, table = sought * ones, _table(begin, at)
+    pattern = sought * ones
     # A word belongs to the range in which its first number is
     for index in range((begin - first + each - 1) // each, (end - first + each - 1) // each):
         # Lost or won: the lowest bit does not matter. Then the high bit of each part that is zero
@@ -316,24 +279,25 @@ def go_back(
             won = code & 1
             if not DISTANT:
                 _put(codes, place, LOST + won)
-            table = _next_table(table, first + place, at)
-            state = _position(first + place, table, at)
-            even = _entry(state, at) & 1
+            state = game.unrank(first + place)
+            even = FOLDS and game.is_own_image(state)
             parents = 0
             for parent in game.parents(state):
-                entry = _entry(parent, at) - 2 * first
-                if not 0 <= entry < 2 * size:
+                key = _key(parent)
+                index = game.rank(key) - first
+                if not 0 <= index < size:
                     report[edges.ERROR], report[edges.CULPRIT] = OUTSIDE, state
                     return
                 if parents == MOST_PARENTS:
                     report[edges.ERROR], report[edges.CULPRIT] = CROWDED_PARENTS, state
                     return
-                put_word(numbers, parents, entry | even)
+                put_word(keys, parents, key)
+                put_word(numbers, parents, index)
                 # All are asked for together, then read
-                prefetch_at(codes + (entry & ~1 if DISTANT else entry >> 1))
+                prefetch_at(codes + (2 * index if DISTANT else index))
                 parents += 1
             for i in range(parents):
-                index = word_at(numbers, i) >> 1
+                index = word_at(numbers, i)
                 parent_code = _code_at(codes, index)
                 if parent_code >= OVER and (
                     parent_code <= NONE or not DISTANT or won or parent_code <= _decided(True, distance + 1)
@@ -345,25 +309,25 @@ def go_back(
                     report[FURTHEST] = max(report[FURTHEST], distance + 1)
                 elif parent_code < OPEN_SAFE and parent_code > 0:
                     moves = np.int64(1)
-                    if word_at(numbers, i) & 1:
+                    if even or (FOLDS and game.is_own_image(word_at(keys, i))):
                         # Symmetric positions have fewer images, and moves between them do not match one by one
                         for j in range(i):
-                            if word_at(numbers, j) >> 1 == index:
+                            if word_at(numbers, j) == index:
                                 moves = np.int64(0)
                         if moves:
-                            moves = _moves_between(index, place, span, at)
+                            moves = _moves_between(index, place, span)
                     if moves and _take(codes, index, moves):
-                        _lose(index, span, distance, values, codes, at, report)
+                        _lose(index, span, distance, values, codes, report)
 
 
 @inlined
-def _moves_between(index: int, child_index: int, span: Span, at: Addresses) -> Any:
+def _moves_between(index: int, child_index: int, span: Span) -> Any:
     """How many moves of a position lead to another, or to an image of it."""
     count, number = np.int64(0), span.first + index
-    state = _position(number, _table(number, at), at)
+    state = game.unrank(number)
     for action in game.actions(state):
         child = game.result(state, action)
-        if game.tier(child) == span.tier and _number(child, at) - span.first == child_index:
+        if game.tier(child) == span.tier and game.rank(_key(child)) - span.first == child_index:
             count += 1
     return count
 
@@ -384,17 +348,17 @@ def _take(codes: int, index: int, moves: int) -> Any:
 
 
 @inlined
-def _lose(index: int, span: Span, distance: int, values: int, codes: int, at: Addresses, report: NDArray[Any]) -> None:
+def _lose(index: int, span: Span, distance: int, values: int, codes: int, report: NDArray[Any]) -> None:
     """Decide a position that loses, unless it has more moves than were counted, and one that does not lose."""
     longest, number = distance + 1, span.first + index
     if not DISTANT and _code_at(codes, index) != CROWDED:
         _put(codes, index, _decided(False, longest))
         report[FURTHEST] = max(report[FURTHEST], longest)
         return
-    state = _position(number, _table(number, at), at)
+    state = game.unrank(number)
     for action in game.actions(state):
         child = game.result(state, action)
-        child_number = _number(child, at)
+        child_number = game.rank(_key(child))
         if game.tier(child) == span.tier:
             code = _code_at(codes, child_number - span.first)
             if code & 1 == 0 or code < (BEGIN if DISTANT else LOST):
@@ -429,7 +393,6 @@ def collect(
     end: int,
     values: int,
     codes: int,
-    at: Addresses,
     by_state: bool,
     keys: NDArray[Any],
     merits: NDArray[Any],
@@ -439,7 +402,7 @@ def collect(
 
     `codes`: the address of those that tell the distances of these numbers to a conversion, or 0: each is one ply.
     """
-    count, table = 0, _table(begin, at)
+    count = 0
     for number in range(begin, end):
         outcome, distance = _worth(values, number)
         if SCORES and DISTANT:
@@ -448,8 +411,7 @@ def collect(
                 distance = np.int64(short_at(codes, number - begin) - BEGIN >> 1)
         if outcome == MISSING:
             continue
-        table = _next_table(table, number, at)
-        state = np.int64(_position(number, table, at))
+        state = np.int64(game.unrank(number))
         if game.is_terminal(state):
             continue
         size = win - distance if DISTANT else 1
@@ -460,26 +422,26 @@ def collect(
 
 
 @kernel
-def numbers_of(states: NDArray[Any], at: Addresses, numbers: NDArray[Any]) -> None:
+def numbers_of(states: NDArray[Any], numbers: NDArray[Any]) -> None:
     """The numbers of some states' canonical ones."""
     for i in range(len(states)):
-        numbers[i] = _number(states[i], at)
+        numbers[i] = game.rank(_key(states[i]))
 
 
 @kernel
-def parents_of(state: int, at: Addresses, numbers: NDArray[Any]) -> Any:
+def parents_of(state: int, numbers: NDArray[Any]) -> Any:
     """The numbers of a state's parents; how many there are."""
     count = 0
     for parent in game.parents(state):
         if count < len(numbers):
-            numbers[count] = _number(parent, at)
+            numbers[count] = game.rank(_key(parent))
         count += 1
     return count
 
 
 @kernel
-def positions_of(numbers: NDArray[Any], at: Addresses, states: NDArray[Any]) -> None:
+def positions_of(numbers: NDArray[Any], states: NDArray[Any]) -> None:
     """The canonical states of some numbers, -1 where there is none."""
     for i in range(len(numbers)):
-        state = np.int64(_position(numbers[i], _table(numbers[i], at), at))
+        state = np.int64(game.unrank(numbers[i]))
         states[i] = -1 if FOLDS and state >= 0 and game.canonical(state) != state else state

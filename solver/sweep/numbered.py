@@ -33,9 +33,7 @@ from solver.check.conformance import check_parents, confirmed, unlike
 from solver.compiled import edges
 from solver.compiled.binding import bind, compiling
 from solver.compiled.edges import CompiledMoves
-from solver.compiled.numbering import Addresses, Arrays, addresses_of, arrays_of
 from solver.rules import placements
-from solver.rules.orbits import Orbits
 from solver.rules.placements import Span
 from solver.search.derive import conversion_of
 from solver.store.packed import LAST
@@ -45,7 +43,6 @@ from solver.sweep.arrays import ArraySweep, Unfit, pieces_of
 from solver.sweep.checkpoint import ArrayState
 from solver.sweep.scale import WIN, Piece, indices_of, of_bytes
 
-NO_LAYOUT = Addresses(*[0] * (len(Addresses._fields) - 1), Arrays._make([0] * len(Arrays._fields)))
 EARLY_STATES = 64  # of each tier, held against the plain rules
 CHECKED, COMPARED, PARENTS_SECONDS = 2000, 500, 0.3  # states whose parents are looked at, and compiled ones compared
 
@@ -67,10 +64,6 @@ class ByNumber(ArraySweep):
         self.kernels: Any = bind(
             sys.modules[by_number.__name__], rules.game, rules.symmetry, outcomes=rules.scores, DISTANT=self.distant
         )
-        self.places = NO_LAYOUT
-        if isinstance(rules.numbering, Orbits):
-            self._arrays = arrays_of(rules.numbering)
-            self.places = addresses_of(rules.numbering.layout.points, self._arrays)
         self.scale = of_bytes(2 if self.distant else 1)
         if rules.scores:
             self.values = np.zeros(-(-self.size // 4), np.uint8)
@@ -94,7 +87,7 @@ class ByNumber(ArraySweep):
     def _reach(self, span: Span, team: Workers) -> None:
         # A tier's first round takes what earlier ones reached
         for turn in itertools.count():
-            report = self._each(span, team, self.kernels.reach, turn, self.marks, self.places)
+            report = self._each(span, team, self.kernels.reach, turn, self.marks)
             self._found += int(report[by_number.FOUND])
             self.progress("forward", self._found, None)
             if not report[by_number.FOUND]:
@@ -105,7 +98,7 @@ class ByNumber(ArraySweep):
         numbers = [chance.integers(span.first, span.last, EARLY_STATES) for span in self.spans]
         chosen = np.concatenate([*numbers, chance.integers(0, self.size, 8 * limit)])
         states = np.empty(len(chosen), np.int64)
-        self.kernels.positions_of(chosen, self.places, states)
+        self.kernels.positions_of(chosen, states)
         chance.shuffle(states)
         known = (
             state
@@ -127,14 +120,12 @@ class ByNumber(ArraySweep):
         """Hold the parents of some states against their moves, and compiled ones against plain ones."""
         rules, chance = self.rules, random.Random(0)
         # A canonical state has men where they are seldom moved to
-        turned = states
-        if isinstance(rules.numbering, Orbits):
-            turned = [chance.choice(rules.numbering.images(state)) for state in states]
+        assert rules.parents is not None and rules.rank is not None and rules.numbering is not None
+        turned = [chance.choice(rules.numbering.images(state)) for state in states]
         check_parents(rules.game, turned, PARENTS_SECONDS)
-        assert rules.parents is not None and rules.rank is not None
         listed = np.empty(by_number.MOST_PARENTS, np.int64)
         for state in states[:COMPARED]:
-            count = self.kernels.parents_of(state, self.places, listed)
+            count = self.kernels.parents_of(state, listed)
             if sorted(listed[:count].tolist()) != sorted(rules.rank(rules.canonical(p)) for p in rules.parents(state)):
                 raise unlike(rules.game, f"state {state} has other parents")
 
@@ -154,7 +145,7 @@ class ByNumber(ArraySweep):
         """The numbers of some folded states, -1 for one that has none."""
         keys = np.fromiter(states, np.int64)
         numbers = np.empty_like(keys)
-        self.kernels.numbers_of(keys, self.places, numbers)
+        self.kernels.numbers_of(keys, numbers)
         return numbers
 
     def merit_of(self, key: int) -> int | None:
@@ -211,7 +202,7 @@ class ByNumber(ArraySweep):
             begin, end = piece.first, piece.last
             keys, merits = np.empty(end - begin, np.int64), np.empty(end - begin, np.int16)
             codes = kept[piece.tier][begin - first_of[piece.tier] :].ctypes.data if piece.tier in kept else 0
-            count = self.kernels.collect(begin, end, self._at, codes, self.places, by_state, keys, merits, WIN)
+            count = self.kernels.collect(begin, end, self._at, codes, by_state, keys, merits, WIN)
             return keys[:count], place_of(merits[:count])
 
         return team.map(listed, itertools.chain.from_iterable(map(pieces_of, self.spans)))
@@ -248,7 +239,7 @@ class ByNumber(ArraySweep):
         def visited(count: int) -> None:
             self.progress("resolve", self.size - span.last + count, self.size)
 
-        at = self._at, codes.ctypes.data, self.places
+        at = self._at, codes.ctypes.data
         seeds = self._each(span, team, self.kernels.seed, self.marks, *at, visited=visited)
         furthest, distance, written = int(seeds[by_number.FURTHEST]), 0, True
         cyclic = bool(seeds[by_number.STAYS])
@@ -310,7 +301,7 @@ class ByNumber(ArraySweep):
         def least(piece: Span) -> int:
             numbers = np.flatnonzero(codes[piece.first - span.first : piece.last - span.first] == code) + piece.first
             states = np.empty_like(numbers)
-            self.kernels.positions_of(numbers, self.places, states)
+            self.kernels.positions_of(numbers, states)
             return int(states.min(initial=LAST))
 
         return min(team.map(least, pieces_of(span)))

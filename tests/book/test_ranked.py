@@ -99,7 +99,7 @@ def test_ranks_of_the_largest_boards_fit_a_number(text, monkeypatch):
 
 
 def test_compiled_choices_are_those_of_the_rules():
-    twins = pytest.importorskip("solver.compiled.numbering")
+    twins = pytest.importorskip("solver.compiled.choices")
     boards = [0b1011011101, random.Random(4).getrandbits(62), (1 << 62) - 1]
     for cells in boards:
         size = cells.bit_count()

@@ -14,6 +14,7 @@ from solver import solve
 from solver.base import extras
 from solver.base.value import Value
 from solver.book import Book, streaming
+from solver.book.codecs.ranked import Ranks
 from solver.book.format import seal
 from solver.book.solution import Trim
 from solver.edit.trimming import trim
@@ -109,6 +110,15 @@ def test_a_wrong_rank_is_found_before_the_page_answers(ranked):
         path = ranked("tic-tac-toe") / "site" / f"ranks{number}.js"
         path.write_text(text.replace(right, wrong))
         assert len(page_node("differences", path)) == number
+
+
+@needs_node
+def test_a_page_numbers_positions_by_orbits_as_python_does(ranked):
+    rules = Rules(load_game("six-mens-morris:3"))
+    records = sampled(rules, 20, keys=Ranks(rules, [Value(0, 0)], 0))
+    path = ranked("tic-tac-toe") / "site" / "orbits.js"
+    path.write_text(script.ported({}, *script.translation(rules, [*named(rules), "rank", "unrank"]), records))
+    assert page_node("differences", path) == {}
 
 
 @needs_node

@@ -218,10 +218,10 @@ def refuse(monkeypatch, name):
     """Let a method of the rules have no translation, and no table be small enough."""
     translated = script.translation
 
-    def translation(rules, names, ranked=False):
+    def translation(rules, names):
         if name in names:
             raise MethodError(f"{name}, line 1: 'try' has no translation to JavaScript")
-        return translated(rules, names, ranked)
+        return translated(rules, names)
 
     monkeypatch.setattr(script, "TABLED", 5)
     monkeypatch.setattr(script, "translation", translation)
@@ -314,8 +314,7 @@ def test_pages_are_the_same_every_time_and_need_nothing_else(pages, tmp_path):
     reference = r'(?:from |src=|href=|remote\(|URL\(|import\()"(?:\./)?([^"#]+)"'
     named = {one for text in texts.values() for one in re.findall(reference, text)}
     named = {name for name in named if not name.startswith(("$", "node:")) and name != "./"}  # the page itself
-    for_other_games = {"numbering.js", "orbits.js"}
-    assert named | for_other_games | {"index.html"} == set(files) - {"preview.png"}
+    assert named | {"index.html"} == set(files) - {"preview.png"}
     others = {"http://www.w3.org/2000/svg"}  # the name of a language
     assert {one for text in texts.values() for one in re.findall(r"https?://[^\s\"']+", text)} == others
 

@@ -51,7 +51,7 @@ def build(rules: Rules, ranks: bool = False, *, progress: Progress = silent) -> 
         refuse_wide(rules.name, rules.bits, what, "where Numba is, live search takes it as it is")
     methods = exports.OPTIONAL | (exports.RANKS if ranks else {})
     has = {name: count for name, count in methods.items() if own_method(rules.game, name) is not None}
-    if ranks and rules.numbering is not None:
+    if ranks and rules.rank is not None:
         has |= {name: exports.RANKS[name] for name in ("rank", "unrank")}
     if not rules.folds:
         has.pop("canonical", None)

@@ -5,8 +5,8 @@
  * The rules are an object of functions with the names of Python's methods, on BigInts; `rules` of a page's `game.js` is
  * one: `is_terminal`, `rank`, and for `entries` `unrank`; and where the game has them `canonical`, `outlook` and `replies`
  * with `result`, `utility`, `plies_left`, `to_move` and `again`; of a sparse book `actions` and `tier`, too.
- * Of rules with `digits` and `scan` in place of ranks `numbered`, from "./numbering.js", makes them; of those with
- * `symmetries` and `tables` `byOrbits`, from "./orbits.js".
+ * Of rules that describe their positions otherwise (`digits` and `scan`, `symmetries` and `tables`) a page's `game.js` has
+ * `rank` and `unrank` all the same.
  */
 
 const WIN = 2 ** 40; // the merit of a win at once; a ply more takes one off, and a draw has none

@@ -88,9 +88,6 @@ function toldBy({ rank, outlook, replies }, key) {
   return [rank(key), found, replies && !found ? replies(key) : 0].map(String);
 }
 
-/** The ranks of a game whose states are all numbers below its size, and the states of those: the same. */
-export const within = (size) => (number) => (number < size ? number : -1n);
-
 /** The game of a table: the records of all positions, the first of them the start. */
 export function tabled(records) {
   const known = new Map(records.map((record) => [record.state, record]));
