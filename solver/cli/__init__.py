@@ -18,7 +18,6 @@ import importlib
 import io
 import os
 import sys
-from collections.abc import Sequence
 from typing import IO, Any, NoReturn
 
 import click
@@ -121,7 +120,19 @@ class Commands(click.Group):
 
     def _code(self, *arguments: Any, **options: Any) -> int:
         """Run a command, and print its error to stderr. Returns the exit code."""
-        _open_streams()
+        # Where standard streams are closed nothing comes in, errors go nowhere, and output is an error once there is
+        # any. Their descriptors are taken, in this order, so that no file that is opened later becomes one of them.
+        if sys.stdin is None:
+            sys.stdin = os.fdopen(open_descriptor(os.devnull, os.O_RDONLY))
+        if sys.stdout is None:
+            sys.stdout = os.fdopen(open_descriptor(os.devnull, os.O_RDONLY), "w")
+        if sys.stderr is None:
+            sys.stderr = os.fdopen(open_descriptor(os.devnull, os.O_WRONLY), "w")
+        # Characters that a console cannot show, and names of files that are no text, are written in another way; lines
+        # end alike on every system
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace", newline="\n")
         options["standalone_mode"] = False
         output, requested = sys.stdout, None
         try:
@@ -134,8 +145,13 @@ class Commands(click.Group):
                 requested = signals.end()
         except BaseException as error:
             # Once more: the first may have been interrupted itself
-            requested = signals.end()
-            how_to_go_on = _how_to_go_on(_words_typed(*arguments, **options))
+            requested, how_to_go_on = signals.end(), ""
+            # As they were typed or given to `main`
+            typed = list((arguments[0] if arguments else options.get("args")) or sys.argv[1:])
+            if typed[:1] in (["solve"], ["grow"], ["prove"]):
+                import shlex
+
+                how_to_go_on = f": go on with solver {shlex.join(word for word in typed if word != '--restart')}"
             # A signal explains the error, whatever Python raised for it
             if requested is not None:
                 return _say(f"{ENDED[requested]}{how_to_go_on}", requested)
@@ -144,7 +160,7 @@ class Commands(click.Group):
             # What click does about a broken pipe
             if isinstance(error, SystemExit) and sys.stdout is not output:
                 return _go_unheard(output)
-            return _told(error, output, _words_typed(*arguments, **options))
+            return _told(error, output, typed)
         finally:
             if requested is not None:
                 atexit.register(signals.stay_away)
@@ -153,7 +169,18 @@ class Commands(click.Group):
 def _told(error: BaseException, output: IO[str], typed: list[str]) -> int:
     """The exit code of an error, said on stderr in a line; one that nobody expects is raised again."""
     if isinstance(error, errors.MissingRules):
-        return _say(f"{error.fault}: {_with_rules(typed, error.rules)}", _exit_code(error))
+        import shlex
+
+        from solver.rules.game import RULES
+
+        # Once more, with the rules that the book needs: by --game, or where the command has no such option by RULES
+        name, *rest = typed or [""]
+        setting, command = f"{RULES}={shlex.quote(error.rules)}", main.get_command(click.Context(main), name)
+        again = f"{setting} {shlex.join(['solver', *typed])}"
+        if command is not None and any("--game" in parameter.opts for parameter in command.params):
+            once = shlex.join(["solver", name, "--game", error.rules, *rest])
+            again = f"{once}, or for all commands: export {setting}"
+        return _say(f"{error.fault}: {again}", _exit_code(error))
     if isinstance(error, click.ClickException):
         if not isinstance(error, click.exceptions.NoArgsIsHelpError):
             # Click repeats arguments of any length, with their line ends
@@ -207,53 +234,8 @@ def _give_up(output: IO[str]) -> None:
         os.dup2(open_descriptor(os.devnull, os.O_WRONLY), output.fileno())
 
 
-def _open_streams() -> None:
-    """Standard streams that are closed: nothing comes in, errors go nowhere, and output is an error once there is any.
-
-    Their descriptors are taken, in this order, so that no file that is opened later becomes one of them. Characters
-    that a console cannot show, and names of files that are no text, are written in another way; lines end alike on
-    every system.
-    """
-    if sys.stdin is None:
-        sys.stdin = os.fdopen(open_descriptor(os.devnull, os.O_RDONLY))
-    if sys.stdout is None:
-        sys.stdout = os.fdopen(open_descriptor(os.devnull, os.O_RDONLY), "w")
-    if sys.stderr is None:
-        sys.stderr = os.fdopen(open_descriptor(os.devnull, os.O_WRONLY), "w")
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace", newline="\n")
-
-
 def _exit_code(error: BaseException) -> int:
     return next(code for kind, code in EXIT_CODES if isinstance(error, kind))
-
-
-def _words_typed(args: Sequence[str] | None = None, *_: Any, **__: Any) -> list[str]:
-    """The command and its arguments, as they were typed or given to `main`."""
-    return list(sys.argv[1:] if args is None else args)
-
-
-def _with_rules(typed: list[str], rules: str) -> str:
-    """The command once more, with the rules that its book needs: by --game, or where it has no such option by RULES."""
-    import shlex
-
-    from solver.rules.game import RULES
-
-    name, *rest = typed or [""]
-    command = main.get_command(click.Context(main), name)
-    if command is None or not any("--game" in parameter.opts for parameter in command.params):
-        return f"{RULES}={shlex.quote(rules)} {shlex.join(['solver', *typed])}"
-    once = shlex.join(["solver", name, "--game", rules, *rest])
-    return f"{once}, or for all commands: export {RULES}={shlex.quote(rules)}"
-
-
-def _how_to_go_on(typed: list[str]) -> str:
-    """The command that goes on with an interrupted solve."""
-    import shlex
-
-    words = [word for word in typed if word != "--restart"]
-    return f": go on with solver {shlex.join(words)}" if words[:1] in (["solve"], ["grow"], ["prove"]) else ""
 
 
 def _say(message: str, code: int) -> int:

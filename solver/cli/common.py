@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import importlib
 import json
 import os
 import re
@@ -195,12 +196,17 @@ class Bars:
         if not self._draws:
             return
         if step != self._step:
-            tqdm = _tqdm()
+            import tqdm
+
+            with warnings.catch_warnings():
+                # Widgets in a notebook that has them; without ipywidgets tqdm says so, and draws text
+                warnings.simplefilter("ignore")
+                bar = importlib.import_module("tqdm.auto").tqdm if _is_notebook() else tqdm.tqdm
             self._close()
             self._step = step
             # what an earlier run has done took no time now: `initial` keeps it out of the rate
             earlier = done - 1 if total is not None and done > 0 else 0
-            self._bar = tqdm(
+            self._bar = bar(
                 total=total,
                 desc=step,
                 unit=" positions",
@@ -239,20 +245,6 @@ def _is_notebook() -> bool:
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     return shell is not None and "IPKernelApp" in shell.config
-
-
-def _tqdm() -> Any:
-    """The bars that fit where this runs: widgets in a notebook that has them, else text."""
-    if not _is_notebook():
-        from tqdm import tqdm
-
-        return tqdm
-    with warnings.catch_warnings():
-        # Without ipywidgets tqdm says so, and draws text
-        warnings.simplefilter("ignore")
-        from tqdm.auto import tqdm as fitting
-
-    return fitting
 
 
 class _Lines:

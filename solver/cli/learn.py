@@ -12,11 +12,10 @@ import click
 from solver.base import extras
 from solver.base.errors import MethodError
 from solver.base.files import write_whole
-from solver.book import Book
 from solver.book.writer import UNMARKED, check_target
 from solver.cli import common
 from solver.report import players as reports
-from solver.rules.game import Game, Rules
+from solver.rules.game import Rules
 
 STATES, DEPTH, GENERATIONS, HIDDEN = 200_000, 4, 400, "32"
 
@@ -66,55 +65,44 @@ def learn_command(
     how well it plays.
     """
     extras.require_learning()
-    _check_options(options)
+    evolves, seed = options["method"] == "evolve", options["seed"]
+    for name in ("model", "hidden", "states", "depth") if evolves else ("generations",):
+        if options[name] is not None:
+            raise MethodError(f"--method {options['method']} makes no use of --{name}: leave it out")
+    if options["hidden"] is not None and options["model"] != "network":
+        raise MethodError("--hidden is for a network: add --model network")
     from solver.compiled.lookahead.evaluation import MAGIC, write
+    from solver.learning import evolution, training
     from solver.learning.moves import SOLVE_IT
 
     check_target(output, rb"\A" + MAGIC)
-    live = live or options["method"] == "evolve"
-    opened = common.open_source(source, own, live=live, quiet=quiet, chance=f"not learned: {SOLVE_IT}")
+    opened = common.open_source(source, own, live=live or evolves, quiet=quiet, chance=f"not learned: {SOLVE_IT}")
     book = opened.book
     if book is not None and book.header.scope != "complete" and not os.path.exists(source):
         common.note(f"which holds {book.header.scope} only: states are searched instead", quiet)
         book = None
     with opened, common.Bars(quiet) as bars:
-        evaluation = _learned(book, opened.game, options, bars, quiet)
+        if evolves:
+            generations = options["generations"] or GENERATIONS
+            evaluation = evolution.evolve(opened.game, generations=generations, seed=seed, progress=bars)
+        else:
+            if book is not None and options["depth"] is not None:
+                raise MethodError(
+                    "--depth is for searches, a book has values: leave it out, or add --live to a game's name"
+                )
+            if book is not None and book.header.scope != "complete":
+                reason = "what lies beyond is learned from nothing"
+                common.note(f"{book.path.name} holds {book.header.scope} only: {reason}", quiet)
+            evaluation = training.learn(
+                opened.game if book is None else book,
+                hidden=(options["hidden"] or _layers(HIDDEN)) if options["model"] == "network" else (),
+                seed=seed,
+                states=options["states"] or STATES,
+                depth=options["depth"] or DEPTH,
+                progress=bars,
+            )
     write(output, evaluation)
     common.tell(reports.evaluation_facts(evaluation, output), reports.evaluation_text, as_json)
-
-
-def _check_options(options: dict[str, Any]) -> None:
-    """Raise MethodError for options that would be ignored."""
-    evolves = options["method"] == "evolve"
-    idle = ("model", "hidden", "states", "depth") if evolves else ("generations",)
-    for name in idle:
-        if options[name] is not None:
-            raise MethodError(f"--method {options['method']} makes no use of --{name}: leave it out")
-    if options["hidden"] is not None and options["model"] != "network":
-        raise MethodError("--hidden is for a network: add --model network")
-
-
-def _learned(book: Book | None, game: Game, options: dict[str, Any], bars: common.Bars, quiet: bool) -> Any:
-    if options["method"] == "evolve":
-        from solver.learning.evolution import evolve
-
-        return evolve(game, generations=options["generations"] or GENERATIONS, seed=options["seed"], progress=bars)
-    from solver.learning.training import learn
-
-    hidden = (options["hidden"] or _layers(HIDDEN)) if options["model"] == "network" else ()
-    source: Book | Game = game if book is None else book
-    if book is not None and options["depth"] is not None:
-        raise MethodError("--depth is for searches, a book has values: leave it out, or add --live to a game's name")
-    if book is not None and book.header.scope != "complete":
-        common.note(f"{book.path.name} holds {book.header.scope} only: what lies beyond is learned from nothing", quiet)
-    return learn(
-        source,
-        hidden=hidden,
-        seed=options["seed"],
-        states=options["states"] or STATES,
-        depth=options["depth"] or DEPTH,
-        progress=bars,
-    )
 
 
 @click.command("match")

@@ -9,7 +9,6 @@ import json
 import re
 import shutil
 import sys
-from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 import click
@@ -226,9 +225,15 @@ def _tabulate(
     names: list[str], kept: str | None, games: int | None, as_json: bool, own: str | None, quiet: bool
 ) -> None:
     """Print a row for each variant. Rows that a file keeps of the same rules are not measured again."""
-    rows = []
-    with contextlib.nullcontext() if kept is None else _journal(kept) as journal:
-        finished = {} if journal is None else _finished(journal)
+    rows, journal = [], None
+    finished: dict[tuple[str, str, int | None], Any] = {}
+    with contextlib.ExitStack() as stack:
+        if kept is not None:
+            # For one process at a time
+            path = check_target(kept, JOURNAL)
+            journal = stack.enter_context(open(path, "a+b"))
+            lock(journal.fileno(), path)
+            finished = _finished(journal)
         for name in names:
             with open_source(name, own) as opened:
                 key = name, fingerprint(opened.game, NAMING), games
@@ -240,15 +245,6 @@ def _tabulate(
                         journal.flush()
             rows.append(finished[key])
     common.tell([row["facts"] for row in rows], lambda _: measures.listed([row["row"] for row in rows]), as_json)
-
-
-@contextlib.contextmanager
-def _journal(kept: str) -> Iterator[BinaryIO]:
-    """Open the file that keeps the rows, for one process at a time."""
-    path = check_target(kept, JOURNAL)
-    with open(path, "a+b") as file:
-        lock(file.fileno(), path)
-        yield file
 
 
 def _finished(journal: BinaryIO) -> dict[tuple[str, str, int | None], Any]:

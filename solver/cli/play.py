@@ -101,22 +101,17 @@ def play_command(
     # Most others have cycles
     if method in METHODS and search["seconds"] > SHORT and player.rules.tiered:
         player.prepare(wait=False)
-    click.echo(greeting(table, None if opened.book is None else str(opened.book.path), search["seconds"]))
-    table.play()
-
-
-def greeting(table: Table, book: str | None, budget: float) -> str:
-    """Say who plays, how strong, and which input is expected."""
-    opponent, name = table.opponent, game_text(table.game)
-    how = f"level {opponent.level.name}" + (", practical" if opponent.method == "practical" else "")
-    if opponent.method not in METHODS:
-        how += f", {opponent.method} of depth {opponent.depth}"
-        how += f" by {table.player.foresight.name}" if table.player.foresight.evaluation is not None else ""
+    # Who plays, how strong, and which input is expected
+    how = f"level {level.name}" + (", practical" if method == "practical" else "")
+    if method not in METHODS:
+        how += f", {method} of depth {depth}"
+        how += f" by {player.foresight.name}" if player.foresight.evaluation is not None else ""
     else:
-        how += f", from {book}" if book is not None else ""
-        how += f", searching live, {budget:g} s at most a move" if opponent.player.live else ""
+        how += f", from {opened.book.path}" if opened.book is not None else ""
+        how += f", searching live, {search['seconds']:g} s at most a move" if player.live else ""
     sides = "you begin" if table.mover != table.computer else "the computer begins"
-    return f"{name}: {sides} ({how})\nType a move{table.such_as()}, or {COMMANDS}.\n"
+    click.echo(f"{game_text(table.game)}: {sides} ({how})\nType a move{table.such_as()}, or {COMMANDS}.\n")
+    table.play()
 
 
 class Opponent:
@@ -170,14 +165,36 @@ class Table:
         """Until the game is over or the person has had enough."""
         self._show()
         while not self.game.is_terminal(self.state):
-            outcomes = notation.chances(self.game, self.state)
+            outcomes, faces = notation.chances(self.game, self.state), list[str]()
             if outcomes:
-                self._throw(outcomes)
+                faces = notation.faces(self.game, len(outcomes))
+                (number,) = self.dice.choices(range(len(outcomes)), [weight for weight, _ in outcomes])
+                name = notation.format_action(self.game, self.state, number)
+                suffix = f" ({faces[number]})" if faces and faces[number] != name else ""
+                click.echo(f"\nchance: {name} of {len(outcomes)}{suffix}")
+                self._apply(number)
             elif self.mover == self.computer:
-                self._computer_moves()
+                state = self.state
+                try:
+                    with common.thinking(self.player.seconds or 0.0, quiet=self.opponent.method not in METHODS):
+                        action, known = self.opponent.choose(state)
+                    remark = "the computer does not see the end from here"
+                except MissingState:
+                    action, known = random.choice(list(self.game.actions(state))), False
+                    remark = "the computer sees nothing that decides the game, and moves at random"
+                click.echo(f"\ncomputer: {notation.format_action(self.game, state, action)}")
+                if not (known or self._owned_up):
+                    self._owned_up = True
+                    click.echo(f"({remark}: more --budget, or a book: solver solve {game_text(self.game)} -o BOOK)")
+                self._apply(action)
             elif not self._person_moves():
                 return
-        click.echo(self._result())
+        margin = self.game.utility(self.state) + (self.positions[-1].gained or 0)
+        winner = self.mover if margin > 0 else 1 - self.mover
+        by = f" by {abs(margin)}" if self.player.rules.margins else ""
+        result = f"{'the computer wins' if winner == self.computer else 'you win'}{by}" if margin else "draw"
+        how = notation.format_end(self.game, self.state)
+        click.echo(result + (f": {how}" if how else ""))
 
     @property
     def state(self) -> int:
@@ -208,29 +225,6 @@ class Table:
         self.positions.append(notation.next_position(self.player.rules, self.positions[-1], action))
         self._show()
 
-    def _throw(self, outcomes: list[tuple[int, int]]) -> None:
-        """Let chance decide."""
-        (number,) = self.dice.choices(range(len(outcomes)), [weight for weight, _ in outcomes])
-        name, shown = notation.format_action(self.game, self.state, number), notation.faces(self.game, len(outcomes))
-        suffix = f" ({shown[number]})" if shown and shown[number] != name else ""
-        click.echo(f"\nchance: {name} of {len(outcomes)}{suffix}")
-        self._apply(number)
-
-    def _computer_moves(self) -> None:
-        state = self.state
-        try:
-            with common.thinking(self.player.seconds or 0.0, quiet=self.opponent.method not in METHODS):
-                action, known = self.opponent.choose(state)
-            remark = "the computer does not see the end from here"
-        except MissingState:
-            action, known = random.choice(list(self.game.actions(state))), False
-            remark = "the computer sees nothing that decides the game, and moves at random"
-        click.echo(f"\ncomputer: {notation.format_action(self.game, state, action)}")
-        if not (known or self._owned_up):
-            self._owned_up = True
-            click.echo(f"({remark}: more --budget, or a book: solver solve {game_text(self.game)} -o BOOK)")
-        self._apply(action)
-
     def _person_moves(self) -> bool:
         """One command of the person; False to leave."""
         try:
@@ -244,50 +238,33 @@ class Table:
         if command in ("quit", "q", "exit"):
             click.echo("bye")
             return False
+        state = self.state
         if command == "hint":
-            self._hint()
+            with common.thinking(self.player.seconds or 0.0):
+                moves = self.player.analyse(state)
+            for move in moves:
+                mark = "*" if move.best else " "
+                words = notation.in_words(move.value, self.player.rules, move.estimate)
+                common.echo_values(f"{mark} {notation.format_action(self.game, state, move.action):6} {words}")
         elif command == "undo":
-            self._undo()
+            # Back to the person's last decision
+            earlier = [
+                index
+                for index, position in enumerate(self.positions[:-1])
+                if position.mover != self.computer and not notation.chances(self.game, position.state)
+            ]
+            if earlier:
+                del self.positions[earlier[-1] + 1 :]
+                self._show()
+            else:
+                click.echo("nothing to take back")
         elif command == "swap":
             self.computer = 1 - self.computer
         elif command in ("help", "?"):
             click.echo(f"a move{self.such_as()}, or {COMMANDS}")
         else:
             try:
-                self._apply(notation.parse_action(self.game, self.state, words))
+                self._apply(notation.parse_action(self.game, state, words))
             except PositionError as error:
                 click.echo(str(error))
         return True
-
-    def _hint(self) -> None:
-        state = self.state
-        with common.thinking(self.player.seconds or 0.0):
-            moves = self.player.analyse(state)
-        for move in moves:
-            mark = "*" if move.best else " "
-            words = notation.in_words(move.value, self.player.rules, move.estimate)
-            common.echo_values(f"{mark} {notation.format_action(self.game, state, move.action):6} {words}")
-
-    def _undo(self) -> None:
-        """Back to the person's last decision."""
-        person = 1 - self.computer
-        earlier = [
-            index
-            for index, position in enumerate(self.positions[:-1])
-            if position.mover == person and not notation.chances(self.game, position.state)
-        ]
-        if not earlier:
-            click.echo("nothing to take back")
-            return
-        del self.positions[earlier[-1] + 1 :]
-        self._show()
-
-    def _result(self) -> str:
-        margin = self.game.utility(self.state) + (self.positions[-1].gained or 0)
-        how = notation.format_end(self.game, self.state)
-        told = f": {how}" if how else ""
-        if margin == 0:
-            return f"draw{told}"
-        winner = self.mover if margin > 0 else 1 - self.mover
-        by = f" by {abs(margin)}" if self.player.rules.margins else ""
-        return f"{'the computer wins' if winner == self.computer else 'you win'}{by}{told}"

@@ -6,21 +6,22 @@ import contextlib
 import io
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from solver import __version__
 from solver.base import extras, system
 from solver.base.errors import MethodError, MissingState
-from solver.base.progress import Progress
 from solver.book import Book, game_of, shipped
 from solver.cli import common
 from solver.games import CATALOGUE
 from solver.play.player import METHODS, Player
 from solver.rules.game import Game, Rules, is_built_in
+
+if TYPE_CHECKING:
+    from solver.puzzles import Puzzle
 
 STREAMED = ("csv", "jsonl")  # forms of a table that standard output takes
 
@@ -99,7 +100,7 @@ def export_command(
     values in time, or estimates. Several books become an index with a page for each; without arguments all books of the
     package do.
     """
-    from solver.export import export, is_page
+    from solver.export import export, export_all, is_page
     from solver.export.readers import write_reader
 
     if reader is not None:
@@ -118,30 +119,46 @@ def export_command(
             raise MethodError("--puzzles goes with one book: export it by itself")
         if form == "training":
             raise MethodError("a training set is of one book: name it")
-        _write_all(sources, file, columns, live, own, quiet)
+        # The pages of several books or games, all shipped books if none is named, and their index
+        if not is_page(file):
+            what = "several books" if sources else "no book is named: all"
+            raise MethodError(
+                f"{what} become pages in a folder, with a slash, and {file} is none: name one book for it"
+            )
+        for wrong, option in ((columns, "--columns"), (own, "--game")):
+            if wrong is not None:
+                raise MethodError(f"{option} goes with one book: export the others by themselves")
+        with contextlib.ExitStack() as stack, common.Bars(quiet) as bars:
+            named = sources or tuple(map(str, shipped.paths()))
+            several = [stack.enter_context(_opened(source, None, True, live, True)) for source in named]
+            notes = export_all(several, file, progress=bars)
+            click.echo("\n".join([f"{file}: an index of {len(named)} pages, {_size(Path(file)):,} bytes", *notes]))
         return
     (source,) = sources
-    with _opened(source, own, is_page(file), live, quiet) as opened, common.Bars(quiet) as bars:
+    with contextlib.ExitStack() as stack:
+        opened = stack.enter_context(_opened(source, own, is_page(file), live, quiet))
+        bars = stack.enter_context(common.Bars(quiet))
         names = None if columns is None else [name.strip() for name in columns.split(",")]
-        puzzles = () if number is None else _puzzles(opened, number, bars)
-        with _standard_output() if file == "-" else contextlib.nullcontext(file) as target:
-            kind = form if form in STREAMED else None
-            training = form == "training"
-            notes = export(opened, target, names, training=training, form=kind, puzzles=puzzles, progress=bars)
+        puzzles: list[Puzzle] = []
+        if number is not None:
+            from solver.puzzles import find_puzzles
+
+            rules = opened.rules if isinstance(opened, Book) else Rules(opened)
+            # Wins or, if there are none, draws; or margins
+            for goal in ("margin",) if rules.scores else ("win", "draw"):
+                puzzles = puzzles or find_puzzles(opened, number, goal=goal, progress=bars)[::-1]
+            if not puzzles:
+                raise MissingState(f"the book of {rules.name} has no puzzles: leave out --puzzles")
+        target: str | TextIO = file
+        if file == "-":
+            # In UTF-8, with LF at line ends, whatever the terminal has; it is detached to stay open
+            target = io.TextIOWrapper(sys.stdout.buffer, "utf-8", newline="")
+            stack.callback(target.detach)
+        kind, training = form if form in STREAMED else None, form == "training"
+        notes = export(opened, target, names, training=training, form=kind, puzzles=puzzles, progress=bars)
     if file != "-":
         content = f"{len(opened):,} states" if isinstance(opened, Book) else "a game without a book"
         click.echo("\n".join([f"{file}: {content}, {_size(Path(file)):,} bytes", *notes]))
-
-
-def _puzzles(opened: Book | Game, number: int, progress: Progress) -> list[Any]:
-    """The hardest puzzles of a book, the easiest of them first: wins or, if there are none, draws; or margins."""
-    from solver.puzzles import find_puzzles
-
-    rules = opened.rules if isinstance(opened, Book) else Rules(opened)
-    for goal in ("margin",) if rules.scores else ("win", "draw"):
-        if found := find_puzzles(opened, number, goal=goal, progress=progress):
-            return found[::-1]
-    raise MissingState(f"the book of {rules.name} has no puzzles: leave out --puzzles")
 
 
 def _size(path: Path) -> int:
@@ -152,36 +169,6 @@ def _size(path: Path) -> int:
             with contextlib.suppress(FileNotFoundError):
                 size += entry.stat().st_size if entry.is_file() else 0
     return size
-
-
-@contextlib.contextmanager
-def _standard_output() -> Iterator[TextIO]:
-    """Standard output for a table: in UTF-8, with LF at line ends, whatever the terminal has."""
-    stream = io.TextIOWrapper(sys.stdout.buffer, "utf-8", newline="")
-    try:
-        yield stream
-    finally:
-        # So that standard output stays open
-        stream.detach()
-
-
-def _write_all(
-    sources: tuple[str, ...], file: str, columns: str | None, live: bool, own: str | None, quiet: bool
-) -> None:
-    """The pages of several books or games, all shipped books if none is named, and their index."""
-    from solver.export import export_all, is_page
-
-    if not is_page(file):
-        what = "several books" if sources else "no book is named: all"
-        raise MethodError(f"{what} become pages in a folder, with a slash, and {file} is none: name one book for it")
-    for wrong, option in ((columns, "--columns"), (own, "--game")):
-        if wrong is not None:
-            raise MethodError(f"{option} goes with one book: export the others by themselves")
-    with contextlib.ExitStack() as stack, common.Bars(quiet) as bars:
-        named = sources or tuple(map(str, shipped.paths()))
-        opened = [stack.enter_context(_opened(source, None, True, live, True)) for source in named]
-        notes = export_all(opened, file, progress=bars)
-        click.echo("\n".join([f"{file}: an index of {len(opened)} pages, {_size(Path(file)):,} bytes", *notes]))
 
 
 def _opened(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -185,40 +184,30 @@ def check_command(game: str, seed: int, quick: bool, boards: bool, as_json: bool
         pipeline.refuse(job, pipeline.way_of(job))
         games = conformance.random_games(rules.game, seed=seed, progress=progress)
         plain.refuse_repeated(rules, games)
-        facts = searches.check_facts(rules, games) | _run(job, games, quick)
+        # The first steps of a solve: values in plain Python, or the rules compiled
+        facts = searches.check_facts(rules, games) | {"solved": None, "compiled": None, "reason": "--quick"}
+        outcome = None if quick or rules.bits > USUAL else plain.tried(job)
+        if outcome is not None:
+            facts["solved"] = sum(tier.states for tier in outcome.solved.tiers)
+            facts["reason"] = "so small a game is solved in plain Python"
+        elif not quick:
+            progress("compile", 0, 0)
+            facts["compiled"], facts["reason"] = False, "the game says so" if rules.plain_only else None
+            if not rules.plain_only and not extras.has_kernels():
+                facts["reason"] = "pip install 'solverbook[solve]' to compile"
+            elif not rules.plain_only:
+                from solver.compiled import agreement
+
+                try:
+                    agreement.compare(rules.game, playouts.states_of(games))
+                    facts["compiled"] = True
+                except UncompiledRules as error:
+                    facts["reason"] = str(error)
         job.refuse_changed()
     common.tell(facts, searches.check_text, as_json)
     if boards:
         click.echo(searches.boards(rules, games))
     common.note(playouts.endless(games), quiet)
-
-
-def _run(job: Any, games: Sequence[playouts.RandomGame], quick: bool) -> dict[str, Any]:
-    """Do the first steps of a solve: count the states it values in plain Python, or compile the rules."""
-    outcome = None if quick or job.rules.bits > USUAL else plain.tried(job)
-    if outcome is not None:
-        solved = sum(tier.states for tier in outcome.solved.tiers)
-        return {"solved": solved, "compiled": None, "reason": "so small a game is solved in plain Python"}
-    if quick:
-        return {"solved": None, "compiled": None, "reason": "--quick"}
-    job.options.progress("compile", 0, 0)
-    compiled, reason = _compiled(job.rules, playouts.states_of(games))
-    return {"solved": None, "compiled": compiled, "reason": reason}
-
-
-def _compiled(rules: Rules, states: list[int]) -> tuple[bool, str | None]:
-    """Return whether the rules compile to code that agrees with them, and if not, why."""
-    if rules.plain_only:
-        return False, "the game says so"
-    if not extras.has_kernels():
-        return False, "pip install 'solverbook[solve]' to compile"
-    from solver.compiled import agreement
-
-    try:
-        agreement.compare(rules.game, states)
-    except UncompiledRules as error:
-        return False, str(error)
-    return True, None
 
 
 @click.command("estimate")

@@ -35,7 +35,6 @@ from solver.compiled.advice import reason
 from solver.compiled.choices import TWINS
 from solver.compiled.identity import HOME, constants_of, identity_of, is_checked
 from solver.compiled.inlining import CAN_CHECK, PART
-from solver.compiled.operators import bit_count, bit_length
 from solver.compiled.rewriting import Rewriter, methods_of
 from solver.compiled.states import more_of, width_of
 from solver.compiled.tracing import odd_in

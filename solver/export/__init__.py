@@ -76,7 +76,15 @@ def export(
     a table row by row, as CSV if `form` is left out. A page sets `puzzles`, as `find_puzzles` returns them.
     """
     if not isinstance(path, (str, os.PathLike)):
-        _write_stream(source, path, form or "csv", columns, training, progress)
+        # To an open file, or a pipe, row by row
+        form = form or "csv"
+        if f".{form}" not in STREAMS or training:
+            forms = " or ".join(ending[1:] for ending in STREAMS)
+            raise MethodError(f"a stream is {forms}: name a file for {'a training set' if training else form}")
+        with _opened(source, False) as book:
+            if not isinstance(book, Book):
+                raise MethodError(f"{form} holds a book, and this is a game: solve it first")
+            STREAMS[f".{form}"](table_of(book, columns, progress), path)
         return []
     if os.path.exists(path) and stat.S_ISFIFO(os.stat(path).st_mode):
         with tables.open_text(Path(path), "w") as file:
@@ -92,8 +100,32 @@ def export(
         raise MethodError(f"a training set is a {PARQUET} with columns of its own: name a file, leave --columns out")
     with _writing(target), _opened(source, is_page(path)) as opened:
         if is_page(path):
-            return _write_page(opened, target, progress, puzzles)
-        _write_file(opened, target, f".{form}" if form else target.suffix.lower(), columns, training, progress)
+            single = opened if isinstance(opened, Book) else None
+            rules = Rules(opened) if single is None else single.rules
+            site.check_folder(target)
+            if single is not None:
+                # A book that cannot even say what the start is worth makes no page
+                single.get(rules.first())
+            script = site.script_of(rules, single, progress, puzzles)
+            with replacing(target) as folder:
+                site.write(script, rules.game, single, folder, progress)
+            return script.notes
+        ending = f".{form}" if form else target.suffix.lower()
+        if ending not in ENDINGS:
+            known = f"a file that ends in {', '.join(ENDINGS)}, or a folder for a page, with a slash: {target.name}/"
+            raise MethodError(f"{target}: what to write is not known: name {known}")
+        if not isinstance(opened, Book):
+            raise MethodError(
+                f"{ending} holds a book, and this is a game: solve it first, or write a page, {target.stem}/"
+            )
+        check_target(target, MARKS.get(ending, UNMARKED))
+        is_whole = ending == BINARY or training
+        table = None if is_whole else table_of(opened, columns, progress)
+        with replacing(target) as partial:
+            if table is not None:
+                TABLES[ending](table, partial)
+            else:
+                (write_training if training else bin.write)(opened, partial, progress)
         return []
 
 
@@ -140,47 +172,3 @@ def _opened(source: Source, for_page: bool) -> Iterator[Book | Game]:
     else:
         with Book(source) as book:
             yield book
-
-
-def _write_page(source: Book | Game, target: Path, progress: Progress, puzzles: Sequence[Puzzle]) -> list[str]:
-    book = source if isinstance(source, Book) else None
-    rules = Rules(source) if book is None else book.rules
-    site.check_folder(target)
-    if book is not None:
-        # A book that cannot even say what the start is worth makes no page
-        book.get(rules.first())
-    script = site.script_of(rules, book, progress, puzzles)
-    with replacing(target) as folder:
-        site.write(script, rules.game, book, folder, progress)
-    return script.notes
-
-
-def _write_stream(
-    source: Source, file: TextIO, form: str, columns: Sequence[str] | None, training: bool, progress: Progress
-) -> None:
-    """Write a table to an open file, or a pipe, row by row."""
-    if f".{form}" not in STREAMS or training:
-        forms = " or ".join(ending[1:] for ending in STREAMS)
-        raise MethodError(f"a stream is {forms}: name a file for {'a training set' if training else form}")
-    with _opened(source, False) as book:
-        if not isinstance(book, Book):
-            raise MethodError(f"{form} holds a book, and this is a game: solve it first")
-        STREAMS[f".{form}"](table_of(book, columns, progress), file)
-
-
-def _write_file(
-    source: Book | Game, target: Path, ending: str, columns: Sequence[str] | None, training: bool, progress: Progress
-) -> None:
-    if ending not in ENDINGS:
-        known = f"name a file that ends in {', '.join(ENDINGS)}, or a folder for a page, with a slash: {target.name}/"
-        raise MethodError(f"{target}: what to write is not known: {known}")
-    if not isinstance(source, Book):
-        raise MethodError(f"{ending} holds a book, and this is a game: solve it first, or write a page, {target.stem}/")
-    check_target(target, MARKS.get(ending, UNMARKED))
-    if ending == BINARY or training:
-        with replacing(target) as partial:
-            (write_training if training else bin.write)(source, partial, progress)
-    else:
-        table = table_of(source, columns, progress)
-        with replacing(target) as partial:
-            TABLES[ending](table, partial)

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from solver.base.progress import Progress
-from solver.base.value import Value, is_estimate
+from solver.base.value import is_estimate
 from solver.book import Book, Header
 from solver.book.format import FORMAT, LATER, seal
 
@@ -39,7 +39,13 @@ def write(book: Book, path: Path, progress: Progress) -> None:
     """Write the book to a new file; each segment's checksum is verified on the way."""
     header, firsts = book.header, book.directory
     facts = seal(header.book_id, 0, facts_of(header))
-    palette = seal(header.book_id, 1, b"".join(map(_packed, header.outcomes)))
+    values = [
+        ESTIMATE.pack(value.score, -2)
+        if is_estimate(value)
+        else VALUE.pack(value.score, -1 if value.distance is None else value.distance)
+        for value in header.outcomes
+    ]
+    palette = seal(header.book_id, 1, b"".join(values))
     begin = PREFIX.size + CHECKSUM.size + len(facts) + len(palette)
     places = [begin + CHECKSUM.size + (header.key_bytes + PLACE.size) * len(firsts)]
     with open(path, "xb") as file:
@@ -50,16 +56,23 @@ def write(book: Book, path: Path, progress: Progress) -> None:
             progress("export", header.stored * number // len(firsts), header.stored)
         states = [first_key.to_bytes(header.key_bytes, "little") for first_key in firsts]
         entries = b"".join(state + PLACE.pack(offset) for state, offset in zip(states, places, strict=False))
+        prefix = PREFIX.pack(
+            MAGIC,
+            FORMAT,
+            header.encoding.number,
+            places[-1],
+            header.stored,
+            header.book_id,
+            len(facts),
+            len(header.palette),
+            len(firsts),
+            header.index_bytes,
+            header.key_bytes,
+        )
         file.seek(0)
-        file.write(_prefix(header, places[-1], len(facts), len(firsts)))
+        file.write(prefix + CHECKSUM.pack(zlib.crc32(prefix)))
         file.write(facts + palette + seal(header.book_id, 2, entries))
     progress("export", header.stored, header.stored)
-
-
-def _packed(value: Value) -> bytes:
-    if is_estimate(value):
-        return ESTIMATE.pack(value.score, -2)
-    return VALUE.pack(value.score, -1 if value.distance is None else value.distance)
 
 
 def facts_of(header: Header) -> bytes:
@@ -86,20 +99,3 @@ def _portable(value: Any) -> Any:
     if isinstance(value, list):
         return [_portable(element) for element in value]
     return str(value) if type(value) is int and abs(value) > MAX_JSON_INTEGER else value
-
-
-def _prefix(header: Header, size: int, facts: int, segments: int) -> bytes:
-    prefix = PREFIX.pack(
-        MAGIC,
-        FORMAT,
-        header.encoding.number,
-        size,
-        header.stored,
-        header.book_id,
-        facts,
-        len(header.palette),
-        segments,
-        header.index_bytes,
-        header.key_bytes,
-    )
-    return prefix + CHECKSUM.pack(zlib.crc32(prefix))

@@ -17,7 +17,7 @@ import json
 import os
 import re
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
@@ -62,7 +62,13 @@ class Port:
         """The name of a function."""
         if id(function) not in self._names:
             name = self._name(function, function.__name__)
-            self._parts.append(f"const {name} = {_written(self, function)};")
+            try:
+                (tree,) = ast.parse(source_of(function)).body
+            except (GameError, SyntaxError, ValueError) as error:
+                raise MethodError(f"{function.__qualname__}: {error}") from None
+            if not isinstance(tree, ast.FunctionDef):
+                raise MethodError(f"{function.__qualname__} is not a plain function: define it with def")
+            self._parts.append(f"const {name} = {_Syntax(self, function).definition(tree)};")
         return self._names[id(function)]
 
     def constant(self, name: str, item: Any) -> str:
@@ -75,18 +81,16 @@ class Port:
         if not isinstance(item, (tuple, list, dict, set, frozenset)):
             raise MethodError(f"{name} is a {type(item).__name__}, which has no translation to JavaScript")
         if id(item) not in self._names:
-            text = self._container(name, item)
+            if isinstance(item, dict):
+                if any(isinstance(key, tuple) for key in item):
+                    raise MethodError(f"{name} has keys that are tuples, which have no translation to JavaScript")
+                pairs = (f"[{self.constant(name, key)}, {self.constant(name, value)}]" for key, value in item.items())
+                text = f"py.dict([{', '.join(pairs)}])"
+            else:
+                elements = sorted(item, key=repr) if isinstance(item, (set, frozenset)) else item
+                text = f"[{', '.join(self.constant(name, element) for element in elements)}]"
             self._parts.append(f"const {self._name(item, name)} = {text};")
         return self._names[id(item)]
-
-    def _container(self, name: str, value: Any) -> str:
-        if isinstance(value, dict):
-            if any(isinstance(key, tuple) for key in value):
-                raise MethodError(f"{name} has keys that are tuples, which have no translation to JavaScript")
-            pairs = (f"[{self.constant(name, key)}, {self.constant(name, element)}]" for key, element in value.items())
-            return f"py.dict([{', '.join(pairs)}])"
-        elements = sorted(value, key=repr) if isinstance(value, (set, frozenset)) else value
-        return f"[{', '.join(self.constant(name, element) for element in elements)}]"
 
     def _name(self, value: Any, wanted: str) -> str:
         """A new name of the module for a function or a constant."""
@@ -94,17 +98,6 @@ class Port:
         name = f"${wanted}_{len(self._names)}" if f"${wanted}" in self._names.values() else f"${wanted}"
         self._names[id(value)] = name
         return name
-
-
-def _written(port: Port, function: types.FunctionType) -> str:
-    """A function as an expression of JavaScript. Raises MethodError with the line that has no translation."""
-    try:
-        (tree,) = ast.parse(source_of(function)).body
-    except (GameError, SyntaxError, ValueError) as error:
-        raise MethodError(f"{function.__qualname__}: {error}") from None
-    if not isinstance(tree, ast.FunctionDef):
-        raise MethodError(f"{function.__qualname__} is not a plain function: define it with def")
-    return _Syntax(port, function).definition(tree)
 
 
 @functools.cache
@@ -203,7 +196,23 @@ class _Syntax(ast.NodeVisitor):
         item = self.names.meaning(node.func)
         function = inner(item)
         if isinstance(function, types.FunctionType):
-            return f"py.Call({self.port.function(function)}, [{', '.join(self._bound(node, function, item))}])"
+            # The arguments in the order of the parameters
+            is_of_game = isinstance(node.func, ast.Attribute) and self.names.is_game(node.func.value)
+            takes_game = isinstance(item, classmethod) or (is_of_game and not isinstance(item, staticmethod))
+            by_name = {str(word.arg): word.value for word in node.keywords}
+            if any(isinstance(argument, ast.Starred) for argument in node.args):
+                self.refuse(node)
+            own = [None] * takes_game
+            try:
+                bound = inspect.signature(function, follow_wrapped=False).bind(*own, *node.args, **by_name)
+            except TypeError:
+                self.refuse(node)
+            bound.apply_defaults()
+            given = [
+                self.visit(value) if isinstance(value, ast.AST) else self._constant(node, name, value)
+                for name, value in [*bound.arguments.items()][takes_game:]
+            ]
+            return f"py.Call({self.port.function(function)}, [{', '.join(given)}])"
         arguments = [*node.args, *(word.value for word in node.keywords if word.arg == "start")]
         is_plain = {word.arg for word in node.keywords} <= {"start", "strict"}
         if isinstance(node.func, ast.Attribute) and item is MISSING:
@@ -214,21 +223,6 @@ class _Syntax(ast.NodeVisitor):
         if not is_plain or len(arguments) > BUILTINS.get(name, -1) or getattr(builtins, name) is not item:
             self.refuse(node)
         return f"py.Call(py.{name}, {self._part(arguments)})"
-
-    def _bound(self, node: ast.Call, function: types.FunctionType, item: Any) -> Iterator[str]:
-        """The arguments of a call of a known function, in the order of its parameters."""
-        is_of_game = isinstance(node.func, ast.Attribute) and self.names.is_game(node.func.value)
-        takes_game = isinstance(item, classmethod) or (is_of_game and not isinstance(item, staticmethod))
-        by_name = {str(word.arg): word.value for word in node.keywords}
-        if any(isinstance(argument, ast.Starred) for argument in node.args):
-            self.refuse(node)
-        try:
-            bound = inspect.signature(function, follow_wrapped=False).bind(*[None] * takes_game, *node.args, **by_name)
-        except TypeError:
-            self.refuse(node)
-        bound.apply_defaults()
-        for name, value in [*bound.arguments.items()][takes_game:]:
-            yield self.visit(value) if isinstance(value, ast.AST) else self._constant(node, name, value)
 
     # nodes that are not written as they stand
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,16 +75,11 @@ class Layout:
             board = "".join(rows)
             if len(rows) != self.height or len(board) != cells or not set(board) <= {*self.symbols, *EMPTY}:
                 raise LayoutError(f"{rules.name}: layout() lacks the board of state {state}, {'/'.join(rows)}: add it")
-            boards = [_plane(board, symbol) for symbol in self.symbols]
+            try:
+                boards = [board.encode("latin-1").translate(_only(symbol)) for symbol in self.symbols]
+            except UnicodeEncodeError:
+                boards = [bytes(cell == symbol for cell in board) for symbol in self.symbols]
         return b"".join([*boards, (b"\1" if mover else b"\0") * cells])
-
-
-def _plane(board: str, symbol: str) -> bytes:
-    """1 where a character is this one."""
-    try:
-        return board.encode("latin-1").translate(_only(symbol))
-    except UnicodeEncodeError:
-        return bytes(cell == symbol for cell in board)
 
 
 @functools.cache
@@ -104,20 +99,24 @@ def layout_of(rules: Rules, book: Book | None = None) -> Layout:
         GameError: The rules declare none or a wrong one, the game has many positions, and the book lacks some of them.
     """
     declared = own_value(rules.game, "layout")
-    if declared is not None:
-        return _declared(rules, *declared)
-    layout = _explored(rules.game)
-    if layout is None and book is not None and _has_every_position(rules, book):
-        layout = _surveyed(rules, _with_ends(rules, book))
-    if layout is None:
+    if declared is None:
+        layout = _explored(rules.game)
+        if layout is None and book is not None:
+            # It has to store every position that play may meet, each image by symmetry included
+            header = book.header
+            is_whole = header.scope == "complete" and header.trim is None and not header.estimate
+            is_folded = header.symmetry and own_method(rules.game, "canonical") is not None
+            if is_whole and not is_folded and rules.vanishing is None:
+                children = (child for state in book for _, _, child in rules.children(state))
+                # It leaves out the finished ones
+                layout = _surveyed(rules, itertools.chain(book, filter(rules.is_terminal, children)))
+        if layout is not None:
+            return layout
         raise GameError(
             f"{rules.name} has over {FEW:,} positions and no layout(self), which gives learners the characters of its"
             " boards and its actions: add it, or take a complete book solved without symmetry"
         )
-    return layout
-
-
-def _declared(rules: Rules, symbols: str, actions: int | Iterable[int]) -> Layout:
+    symbols, actions = declared
     numbers = tuple(int(action) for action in (range(actions) if isinstance(actions, int) else actions))
     if list(numbers) != sorted(set(numbers)) or min(numbers, default=0) < 0:
         raise GameError(f"{rules.name}: layout() has actions that do not ascend from 0: sort them, each once")
@@ -128,21 +127,6 @@ def _declared(rules: Rules, symbols: str, actions: int | Iterable[int]) -> Layou
     state = rules.game.initial()
     rows = board_of(rules.game, state, rules.mover(state))
     return Layout(symbols, len(rows), len(rows[0]), numbers)
-
-
-def _has_every_position(rules: Rules, book: Book) -> bool:
-    """Whether a book stores every position that play may meet, each image by symmetry included."""
-    header = book.header
-    is_whole = header.scope == "complete" and header.trim is None and not header.estimate
-    is_folded = header.symmetry and own_method(rules.game, "canonical") is not None
-    return is_whole and not is_folded and rules.vanishing is None
-
-
-def _with_ends(rules: Rules, book: Book) -> Iterator[int]:
-    """The positions of a book, and the finished ones that it leaves out."""
-    for state in book:
-        yield state
-        yield from (child for _, _, child in rules.children(state) if rules.is_terminal(child))
 
 
 def _surveyed(rules: Rules, states: Iterable[int]) -> Layout:

@@ -80,11 +80,25 @@ def script_of(
     numbers = ranks = ["rank", "unrank", *hints] if asked_rules else []
     if module is None:
         numbers = [*numbers_of(rules), *ranks, *(_own(rules, LEADING) if "leads" in about else [])]
-    refused, (text, notes) = refusal(rules, numbers), _translated_texts(rules)
+    refused, text, notes = refusal(rules, numbers), list[str](), list[str]()
+    for names, instead in _texts(rules):
+        untranslated = refusal(rules, names)
+        if untranslated is None:
+            text += names
+        elif instead:
+            notes.append(f"{untranslated}: the page shows {instead}")
     about = {**about, "searches": module is not None}
     table = None if asked_rules or not (refused or notes) else all_of(rules, TABLED)
     if refused is not None and table is None:
-        module, numbers = _told(rules, refused, bool(asked_rules), progress), []
+        if rules.plain_only:
+            raise MethodError(
+                f"{rules.name} runs in plain Python only, and has more than {TABLED:,} positions: it has no page;"
+                " solver query answers from its book"
+            )
+        try:
+            module, numbers = module_at_hand(rules, bool(asked_rules), "rules", progress), []
+        except SolverError as error:
+            raise MethodError(f"{refused}, and {error}") from None
     if module is not None:
         seal = hashlib.sha256(module).hexdigest()
         about["module"] = {"sha256": seal, "rules": rules.fingerprint, "symmetry": rules.folds}
@@ -181,31 +195,6 @@ def _texts(rules: Rules) -> list[tuple[list[str], str]]:
     return [(_own(rules, group), instead) for group, instead in (*groups, (["format_end"], ""), (["from_cells"], ""))]
 
 
-def _translated_texts(rules: Rules) -> tuple[list[str], list[str]]:
-    """Return the methods for a game's text that have a translation, and notes about the others, a line each."""
-    functions, notes = [], []
-    for names, instead in _texts(rules):
-        refused = refusal(rules, names)
-        if refused is None:
-            functions += names
-        elif instead:
-            notes.append(f"{refused}: the page shows {instead}")
-    return functions, notes
-
-
-def _told(rules: Rules, refused: MethodError, ranks: bool, progress: Progress) -> bytes:
-    """The module of rules that have no translation, shipped or built. Raises MethodError."""
-    if rules.plain_only:
-        raise MethodError(
-            f"{rules.name} runs in plain Python only, and has more than {TABLED:,} positions: it has no page;"
-            " solver query answers from its book"
-        )
-    try:
-        return module_at_hand(rules, ranks, "rules", progress)
-    except SolverError as error:
-        raise MethodError(f"{refused}, and {error}") from None
-
-
 def _json(value: object) -> str:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=True)
 
@@ -251,18 +240,36 @@ def module_at_hand(rules: Rules, ranks: bool, purpose: str, progress: Progress) 
 def record_of(rules: Rules, position: notation.Position, keys: States | None = None) -> Record:
     """The record of a position, with the answers that the keys of a book ask of the rules.
 
-    Raises GameError where `cells` or `place` make no board.
+    Raises GameError where `cells` or `place` make no board, or `from_cells` does not give its state back.
     """
     state, mover = position.state, int(position.mover or 0)
     over = bool(rules.is_terminal(state))
     board = notation.board_of(rules.game, state, mover)
-    check_back(rules.game, board, state, mover)
+    back = own_method(rules.game, "from_cells")
+    if back is not None and not isinstance(board, str):
+        try:
+            parsed = back(board, mover)
+        except ValueError as error:
+            parsed = f"ValueError, {error}"
+        if parsed != state:
+            raise GameError(f"from_cells({board}, {mover}) is {parsed}: these are the cells of state {state}")
+    moves, outcomes = [], [] if over else notation.chances(rules.game, state)
+    for action in [] if over else choices(rules, state):
+        child = notation.next_position(rules, position, action)
+        move: Record = {
+            "name": notation.format_action(rules.game, state, action),
+            "child": str(child.state),
+            "mover": int(child.mover or 0),
+            "gain": 0 if outcomes else _number(rules.gain(state, action)),
+            "place": [] if outcomes else cells_of_move(rules.game, state, action, board),
+        }
+        moves.append({**move, "weight": int(outcomes[action][0])} if outcomes else move)
     record = {
         "state": str(state),
         "mover": mover,
         "end": [_number(rules.utility(state)), _number(rules.plies_left(state))] if over else None,
         "key": str(rules.canonical(state)),
-        "moves": [] if over else _moves(rules, position, board),
+        "moves": moves,
         "board": board,
     }
     # Cells do not show the dice
@@ -272,36 +279,6 @@ def record_of(rules: Rules, position: notation.Position, keys: States | None = N
         record["how"] = notation.format_end(rules.game, state)
     ranked = None if over or keys is None else keys.told(rules.canonical(state))
     return record if ranked is None else {**record, "told": ranked}
-
-
-def check_back(game: Any, board: list[str] | str, state: int, mover: int) -> None:
-    """Raise GameError where `from_cells` does not give back the state whose board this is."""
-    back = own_method(game, "from_cells")
-    if back is None or isinstance(board, str):
-        return
-    try:
-        parsed = back(board, mover)
-    except ValueError as error:
-        parsed = f"ValueError, {error}"
-    if parsed != state:
-        raise GameError(f"from_cells({board}, {mover}) is {parsed}: these are the cells of state {state}")
-
-
-def _moves(rules: Rules, position: notation.Position, board: list[str] | str) -> list[Record]:
-    """The moves of an unfinished position, or the outcomes where chance decides."""
-    state, moves = position.state, []
-    outcomes = notation.chances(rules.game, state)
-    for action in choices(rules, state):
-        child = notation.next_position(rules, position, action)
-        move = {
-            "name": notation.format_action(rules.game, state, action),
-            "child": str(child.state),
-            "mover": int(child.mover or 0),
-            "gain": 0 if outcomes else _number(rules.gain(state, action)),
-            "place": [] if outcomes else cells_of_move(rules.game, state, action, board),
-        }
-        moves.append({**move, "weight": int(outcomes[action][0])} if outcomes else move)
-    return moves
 
 
 def _number(number: Any) -> int | float:

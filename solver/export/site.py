@@ -41,7 +41,6 @@ from solver.book.writer import check_target, nameable
 from solver.export import bin, script
 from solver.export.readers import WEB
 from solver.export.script import PAGE_MARK, Script
-from solver.play.analysis import Move
 from solver.play.player import Player
 from solver.play.showing import drawn
 from solver.puzzles import Puzzle
@@ -83,7 +82,11 @@ def script_of(rules: Rules, book: Book | None, progress: Progress, puzzles: Sequ
             # Play by margins alone might go round
             about["leads"] = True
     if puzzles:
-        about["puzzles"] = [puzzle_of(puzzle) for puzzle in puzzles]
+        # States are text, for numbers of JavaScript are no larger than 2**53
+        told = ("goal", "distance", "move", "difficulty")
+        about["puzzles"] = [
+            {"state": str(puzzle.state), **{name: getattr(puzzle, name) for name in told}} for puzzle in puzzles
+        ]
     module = module_of(rules, book, progress)
     made = script.script_of(rules, None if book is None else book.codec_keys, about, module, progress)
     ends = book is not None and not book.header.is_gapless and rules.chance is None
@@ -93,17 +96,6 @@ def script_of(rules: Rules, book: Book | None, progress: Progress, puzzles: Sequ
 def group_of(game: Game) -> str:
     """The kind of a game that comes with the package, such as "alignment"; of others "your own"."""
     return getattr(sys.modules[type(game).__module__], "GROUP", "your own")
-
-
-def puzzle_of(puzzle: Puzzle) -> dict[str, Any]:
-    """A puzzle as the page takes it. Its state is text, for numbers of JavaScript are no larger than 2**53."""
-    return {
-        "state": str(puzzle.state),
-        "goal": puzzle.goal,
-        "distance": puzzle.distance,
-        "move": puzzle.move,
-        "difficulty": puzzle.difficulty,
-    }
 
 
 def write(made: Script, game: Game, book: Book | None, folder: Path, progress: Progress, within: str = "") -> None:
@@ -120,32 +112,8 @@ def write(made: Script, game: Game, book: Book | None, folder: Path, progress: P
         elif not within:
             put(folder / name, text)
     put(folder / GAME, re.sub(r'^(import .* from ")\./', rf"\g<1>{within or './'}", made.text, flags=re.MULTILINE))
-    put(folder / MANIFEST, manifest_of(game, within))
-    preview = preview_of(game)
-    if preview is not None:
-        (folder / PREVIEW).write_bytes(preview)
-    if made.module is not None:
-        (folder / MODULE).write_bytes(made.module)
-    if book is not None:
-        bin.write(book, folder / BOOK, progress)
-
-
-def preview_of(game: Game) -> bytes | None:
-    """A PNG of the start's board, which other sites show beside a link; None for boards of text, or without resvg."""
-    if not (is_drawn(game) and extras.has_preview()):
-        return None
-    import resvg_py
-
-    return bytes(
-        resvg_py.svg_to_bytes(
-            svg_string=str(drawn(Rules(game), notation.first_position(Rules(game)))), width=PREVIEW_WIDTH
-        )
-    )
-
-
-def manifest_of(game: Game, within: str) -> str:
-    """The manifest by which a browser installs the page as an app."""
-    facts = {
+    # By it a browser installs the page as an app
+    manifest = {
         "name": title_of(game),
         "short_name": family_of(game),
         "description": notation.summary_of(game),
@@ -155,7 +123,17 @@ def manifest_of(game: Game, within: str) -> str:
         "background_color": "#f4f2ee",
         "theme_color": "#2457b3",
     }
-    return json.dumps(facts, indent=1) + "\n"
+    put(folder / MANIFEST, json.dumps(manifest, indent=1) + "\n")
+    if is_drawn(game) and extras.has_preview():
+        import resvg_py
+
+        # The start's board, which other sites show beside a link
+        board = str(drawn(Rules(game), notation.first_position(Rules(game))))
+        (folder / PREVIEW).write_bytes(bytes(resvg_py.svg_to_bytes(svg_string=board, width=PREVIEW_WIDTH)))
+    if made.module is not None:
+        (folder / MODULE).write_bytes(made.module)
+    if book is not None:
+        bin.write(book, folder / BOOK, progress)
 
 
 def put(path: Path, text: str) -> None:
@@ -168,9 +146,30 @@ def _adapted(text: str, made: Script, game: Game, book: Book | None, within: str
 
     The start stands in it as the scripts will show it, with its value and its moves.
     """
-    for name, content in _start(game, book).items():
+    rules = Rules(game) if book is None else book.rules
+    position = notation.first_position(rules)
+    board = f"<pre>{html.escape(notation.show(game, position.state))}</pre>"
+    board = str(drawn(rules, position)) if is_drawn(game) else board
+    status, rows = "The start.", ""
+    if book is not None:
+        answer, moves = Player(book, live=False).examine(position.state)
+        if answer.value is not None:
+            status = f"The start: {_badge(answer.value, rules)} for the player who begins."
+        for move in moves:
+            name = html.escape(notation.format_action(game, position.state, move.action))
+            star = '<span class="star best">best</span>' if move.best else '<span class="star"></span>'
+            value = "" if move.value is None else _badge(move.value, rules)
+            rows += f'<li><span class="move"><span class="name">{name}</span> {value} {star}</span></li>'
+    parts = {
+        "SUMMARY": html.escape(notation.summary_of(game)),
+        "VERDICT": "" if book is None else html.escape(f"Solved: {book.header.verdict}."),
+        "STATUS": status,
+        "BOARD": re.sub(' width="[^"]*" height="[^"]*" role', ' class="picture" role', board, count=1),
+        "MOVES": rows,
+        "TITLE": html.escape(title_of(game)),
+    }
+    for name, content in parts.items():
         text = text.replace(f"GAME-{name}", content)
-    text = text.replace("GAME-TITLE", html.escape(title_of(game)))
     picture = f'<meta property="og:image" content="{PREVIEW}">\n    ' if is_drawn(game) and extras.has_preview() else ""
     text = text.replace("GAME-PICTURE\n    ", picture)
     preloads = "\n    ".join(f'<link rel="modulepreload" href="{name}">' for name in modules_of("page.js"))
@@ -182,38 +181,6 @@ def _adapted(text: str, made: Script, game: Game, book: Book | None, within: str
     for name in files():
         text = text.replace(f'"{name}"', f'"{within}{name}"')
     return text
-
-
-def _start(game: Game, book: Book | None) -> dict[str, str]:
-    """The parts of the page that show the start."""
-    rules = Rules(game) if book is None else book.rules
-    position = notation.first_position(rules)
-    board = (
-        str(drawn(rules, position))
-        if is_drawn(game)
-        else f"<pre>{html.escape(notation.show(game, position.state))}</pre>"
-    )
-    status, rows = "The start.", []
-    if book is not None:
-        answer, moves = Player(book, live=False).examine(position.state)
-        if answer.value is not None:
-            status = f"The start: {_badge(answer.value, rules)} for the player who begins."
-        rows = [_row(rules, position, move) for move in moves]
-    return {
-        "SUMMARY": html.escape(notation.summary_of(game)),
-        "VERDICT": "" if book is None else html.escape(f"Solved: {book.header.verdict}."),
-        "STATUS": status,
-        "BOARD": re.sub(' width="[^"]*" height="[^"]*" role', ' class="picture" role', board, count=1),
-        "MOVES": "".join(rows),
-    }
-
-
-def _row(rules: Rules, position: notation.Position, move: Move) -> str:
-    """A move of the start as the list has it."""
-    name = html.escape(notation.format_action(rules.game, position.state, move.action))
-    star = '<span class="star best">best</span>' if move.best else '<span class="star"></span>'
-    value = "" if move.value is None else _badge(move.value, rules)
-    return f'<li><span class="move"><span class="name">{name}</span> {value} {star}</span></li>'
 
 
 def _badge(value: Value, rules: Rules) -> str:
@@ -310,8 +277,11 @@ def title_of(game: Any) -> str:
     rest, defaults = dict(zip(game._fields, game, strict=True)), game._field_defaults
     if {"width", "height"} <= rest.keys():
         title += f" {rest.pop('width')} \u00d7 {rest.pop('height')}"
-    others = [_said(name, value) for name, value in rest.items() if value != defaults.get(name)]
-    return ", ".join([title, *others])
+    for field, value in rest.items():
+        name, shown = field.replace("_", " "), " ".join(map(str, value)) if isinstance(value, tuple) else value
+        if value != defaults.get(field):
+            title += f", {name} {shown}" if not isinstance(value, bool) else f", {'' if value else 'without '}{name}"
+    return title
 
 
 def family_of(game: Any) -> str:
@@ -321,13 +291,6 @@ def family_of(game: Any) -> str:
     return " ".join(
         word if at and word in SMALL_WORDS else word[:1].upper() + word[1:] for at, word in enumerate(words)
     )
-
-
-def _said(name: str, value: Any) -> str:
-    name = name.replace("_", " ")
-    if isinstance(value, bool):
-        return name if value else f"without {name}"
-    return f"{name} {' '.join(map(str, value)) if isinstance(value, tuple) else value}"
 
 
 def folder_of(game: Game) -> str:
@@ -347,8 +310,15 @@ def folders_of(games: Iterable[Game]) -> list[str]:
 
 def entry_of(name: str, game: Game, book: Book | None) -> dict[str, Any]:
     """Return the index's entry of a game whose page lies in the folder `name`."""
-    board, mover = _early_board(game)
-    rules = Rules(game)
+    # The board a few moves from the start: an empty one shows little
+    rules, chance = Rules(game), random.Random(0)
+    position = notation.first_position(rules)
+    for _ in range(PLAYED if own_method(game, "tier") or rules.chance else 2):
+        after = notation.next_position(rules, position, chance.choice(script.choices(rules, position.state)))
+        if rules.is_terminal(after.state):
+            break
+        position = after
+    mover = int(position.mover or 0)
     return {
         "name": name,
         "family": family_of(game),
@@ -360,7 +330,7 @@ def entry_of(name: str, game: Game, book: Book | None) -> dict[str, Any]:
         "verdict": "searched, without a book" if book is None else book.header.verdict,
         "states": None if book is None else book.states,
         "drawing": drawing_of(game),
-        "board": board,
+        "board": notation.board_of(game, position.state, mover),
         "mover": mover,
     }
 
@@ -392,16 +362,3 @@ def write_page(game: Game, book: Book | None, folder: Path, progress: Progress =
     page_script = script_of(Rules(game) if book is None else book.rules, book, progress)
     write(page_script, game, book, folder, progress, ROOT)
     return page_script.notes
-
-
-def _early_board(game: Game) -> tuple[list[str] | str, int]:
-    """The board a few moves from the start, and who is to move there: an empty one shows little."""
-    rules, chance = Rules(game), random.Random(0)
-    position = notation.first_position(rules)
-    for _ in range(PLAYED if own_method(game, "tier") or rules.chance else 2):
-        after = notation.next_position(rules, position, chance.choice(script.choices(rules, position.state)))
-        if rules.is_terminal(after.state):
-            break
-        position = after
-    mover = int(position.mover or 0)
-    return notation.board_of(game, position.state, mover), mover

@@ -26,7 +26,6 @@ The metadata have the shape of the planes, what each is, and the actions as the 
 from __future__ import annotations
 
 import csv
-import functools
 import hashlib
 import json
 import sqlite3
@@ -41,7 +40,7 @@ from solver.base.files import fullness
 from solver.base.progress import Progress
 from solver.base.value import Value, keeps, sign_of
 from solver.book import Book
-from solver.export.layout import Layout, layout_of
+from solver.export.layout import layout_of
 from solver.play.player import Player
 from solver.rules.boards.text import is_drawn
 from solver.rules.game import is_graph, own_method
@@ -80,11 +79,33 @@ class Table(NamedTuple):
 
 def table_of(book: Book, names: Sequence[str] | None, progress: Progress) -> Table:
     """The table of a book; without names with all columns that say something. Raises MethodError, ForeignBook."""
-    chosen = _fitting(book) if names is None else _checked(names)
     header = book.header
+    if names is None:
+        silent = [*header.kind.silent, *(() if book.rules.tiered else ("tier",))]
+        silent += [] if own_method(book.game, "show") or is_drawn(book.game) else ["board"]
+        names = [name for name in COLUMNS if name not in silent]
+    for name in names:
+        if name not in COLUMNS:
+            raise MethodError(f"no column {name!r}: choose from {', '.join(COLUMNS)}")
+    if not names or len(set(names)) < len(names):
+        raise MethodError(f"a table has some columns, each once: choose from {', '.join(COLUMNS)}")
     # Databases hold no more than 63 bits
     kind = str if header.state_bytes else int
-    cells = _cells(book, chosen, kind)
+    columns: dict[str, Cell] = {
+        "state": lambda state, value: kind(state),
+        "value": lambda state, value: value.outcome,
+        "score": lambda state, value: value.score,
+        "distance": lambda state, value: value.distance,
+    }
+    # Only some columns load the rules
+    if not OF_RULES.isdisjoint(names):
+        game, rules = book.game, book.rules
+        if "tier" in names and not rules.tiered:
+            raise MethodError(f"the rules of {rules.name} have no tiers: omit the column tier")
+        columns["board"] = lambda state, value: show(game, state)
+        columns["tier"] = lambda state, value: rules.tier(state)
+        columns["best"] = _best_of(book)
+    cells = [columns[name] for name in names]
     about = {
         "game": header.game,
         "rules": header.rules,
@@ -101,41 +122,7 @@ def table_of(book: Book, names: Sequence[str] | None, progress: Progress) -> Tab
     def row(state: int, value: Value) -> Row:
         return tuple([cell(state, value) for cell in cells])
 
-    return Table(chosen, rows_of(book, book.items(), row, progress), about, header.kind.number, kind)
-
-
-def _fitting(book: Book) -> list[str]:
-    rules = book.rules
-    silent = [*book.header.kind.silent, *(() if rules.tiered else ("tier",))]
-    silent += [] if own_method(book.game, "show") or is_drawn(book.game) else ["board"]
-    return [name for name in COLUMNS if name not in silent]
-
-
-def _checked(names: Sequence[str]) -> list[str]:
-    for name in names:
-        if name not in COLUMNS:
-            raise MethodError(f"no column {name!r}: choose from {', '.join(COLUMNS)}")
-    if not names or len(set(names)) < len(names):
-        raise MethodError(f"a table has some columns, each once: choose from {', '.join(COLUMNS)}")
-    return list(names)
-
-
-def _cells(book: Book, names: list[str], kind: type) -> list[Cell]:
-    """Return a function for each column: from a state and its value to the entry. Only some columns load the rules."""
-    cells: dict[str, Cell] = {
-        "state": lambda state, value: kind(state),
-        "value": lambda state, value: value.outcome,
-        "score": lambda state, value: value.score,
-        "distance": lambda state, value: value.distance,
-    }
-    if not OF_RULES.isdisjoint(names):
-        game, rules = book.game, book.rules
-        if "tier" in names and not rules.tiered:
-            raise MethodError(f"the rules of {rules.name} have no tiers: omit the column tier")
-        cells["board"] = lambda state, value: show(game, state)
-        cells["tier"] = lambda state, value: rules.tier(state)
-        cells["best"] = _best_of(book)
-    return [cells[name] for name in names]
+    return Table(list(names), rows_of(book, book.items(), row, progress), about, header.kind.number, kind)
 
 
 def _best_of(book: Book) -> Cell:
@@ -187,7 +174,11 @@ def stream_csv(table: Table, file: TextIO) -> None:
     """
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(table.names)
-    writer.writerows(_without_formulas(table))
+    # Texts are texts in spreadsheets, too (OWASP, CSV injection); numbers stay numbers
+    texts = [place for place, kind in enumerate(table.kinds()) if kind in (str, list)]
+    for row in _flat(table):
+        found = [place for place in texts if row[place] and row[place][0] in FORMULA]
+        writer.writerow([f"'{cell}" if place in found else cell for place, cell in enumerate(row)] if found else row)
 
 
 def stream_jsonl(table: Table, file: TextIO) -> None:
@@ -257,30 +248,18 @@ def write_groups(path: Path, schema: Any, rows: Iterator[tuple[Any, ...]], size:
 
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
         while group := list(islice(rows, size)):
-            columns = zip(zip(*group, strict=True), schema, strict=True)
-            arrays = [_array(column, field.type) for column, field in columns]
+            arrays = []
+            for column, field in zip(zip(*group, strict=True), schema, strict=True):
+                if isinstance(column[0], (bytes, bytearray)):
+                    # They become lists of bytes in one piece
+                    flat = pyarrow.py_buffer(b"".join(column))
+                    values = pyarrow.Array.from_buffers(pyarrow.uint8(), len(flat), [None, flat])
+                    arrays.append(pyarrow.FixedSizeListArray.from_arrays(values, type=field.type))
+                elif pyarrow.types.is_dictionary(field.type):
+                    arrays.append(pyarrow.array(column, pyarrow.string()).dictionary_encode().cast(field.type))
+                else:
+                    arrays.append(pyarrow.array(column, field.type))
             writer.write_table(pyarrow.Table.from_arrays(arrays, schema=schema))
-
-
-def _array(column: tuple[Any, ...], kind: Any) -> Any:
-    """A column of some rows; bytes become lists of them in one piece."""
-    import pyarrow
-
-    if isinstance(column[0], (bytes, bytearray)):
-        flat = pyarrow.py_buffer(b"".join(column))
-        values = pyarrow.Array.from_buffers(pyarrow.uint8(), len(flat), [None, flat])
-        return pyarrow.FixedSizeListArray.from_arrays(values, type=kind)
-    if pyarrow.types.is_dictionary(kind):
-        return pyarrow.array(column, pyarrow.string()).dictionary_encode().cast(kind)
-    return pyarrow.array(column, kind)
-
-
-def _without_formulas(table: Table) -> Iterator[Sequence[Any]]:
-    """The same with texts that are texts in spreadsheets, too (OWASP, CSV injection). Numbers stay numbers."""
-    texts = [place for place, kind in enumerate(table.kinds()) if kind in (str, list)]
-    for row in _flat(table):
-        found = [place for place in texts if row[place] and row[place][0] in FORMULA]
-        yield [f"'{cell}" if place in found else cell for place, cell in enumerate(row)] if found else row
 
 
 def _flat(table: Table) -> Iterator[tuple[Any, ...]]:
@@ -314,11 +293,6 @@ def write_training(book: Book, path: Path, progress: Progress) -> None:
             " nothing is learned. Export it as csv, or train in OpenSpiel with PlayerPolicy"
         )
     layout = layout_of(rules, book)
-    row = functools.partial(_row, Player(book, live=False), layout, str if book.header.state_bytes else int)
-    write_groups(path, _schema(pyarrow, book, layout), rows_of(book, book.items(), row, progress), TRAINING_GROUP)
-
-
-def _schema(pyarrow: Any, book: Book, layout: Layout) -> Any:
     number = pyarrow.float64() if book.header.kind.number is float else pyarrow.int64()
     planes, rows, columns = layout.shape
     mask = pyarrow.list_(pyarrow.uint8(), len(layout.actions))
@@ -341,23 +315,24 @@ def _schema(pyarrow: Any, book: Book, layout: Layout) -> Any:
         "regret": pyarrow.list_(number, len(layout.actions)),
         "distances": pyarrow.list_(pyarrow.int32(), len(layout.actions)),
     }
-    return pyarrow.schema(list(fields.items()), metadata=about)
+    schema = pyarrow.schema(list(fields.items()), metadata=about)
+    player, kind, count = Player(book, live=False), str if book.header.state_bytes else int, len(layout.actions)
 
+    def row(state: int, value: Value) -> Row | None:
+        _, moves = player.examine(state)
+        # Chance decides
+        if not moves:
+            return None
+        legal, best = bytearray(count), bytearray(count)
+        regret: list[Any] = [None] * count
+        distances: list[Any] = [None] * count
+        for move in moves:
+            number = layout.number(move.action)
+            legal[number], best[number] = 1, move.best
+            if move.value is not None:
+                regret[number] = value.score - move.value.score
+                distances[number] = move.value.distance
+        planes = layout.planes(rules, state)
+        return kind(state), split_of(state), planes, legal, value.score, value.distance, best, regret, distances
 
-def _row(player: Player, layout: Layout, kind: type, state: int, value: Value) -> Row | None:
-    """A position's row; None where chance decides."""
-    _, moves = player.examine(state)
-    if not moves:
-        return None
-    count = len(layout.actions)
-    legal, best = bytearray(count), bytearray(count)
-    regret: list[Any] = [None] * count
-    distances: list[Any] = [None] * count
-    for move in moves:
-        number = layout.number(move.action)
-        legal[number], best[number] = 1, move.best
-        if move.value is not None:
-            regret[number] = value.score - move.value.score
-            distances[number] = move.value.distance
-    planes = layout.planes(player.rules, state)
-    return kind(state), split_of(state), planes, legal, value.score, value.distance, best, regret, distances
+    write_groups(path, schema, rows_of(book, book.items(), row, progress), TRAINING_GROUP)
