@@ -321,7 +321,18 @@ def available_memory(root: Path) -> int:
             import psutil
 
             free = psutil.virtual_memory().available
-    return min([free, *_left_in_groups(root)])
+    for folder, is_second in _groups(root, "memory"):
+        used = "memory.current" if is_second else "memory.usage_in_bytes"
+        name, idle = "inactive_file " if is_second else "total_inactive_file ", 0
+        with contextlib.suppress(OSError, ValueError):
+            # Files that the system keeps for the group, and would give up
+            lines = (folder / "memory.stat").read_text("utf-8").splitlines()
+            idle = next((int(line.removeprefix(name)) for line in lines if line.startswith(name)), 0)
+        for limit in ("memory.max", "memory.high") if is_second else ("memory.limit_in_bytes",):
+            with contextlib.suppress(OSError, ValueError):
+                taken = int((folder / used).read_text("utf-8")) - idle
+                free = min(free, max(0, int((folder / limit).read_text("utf-8")) - taken))
+    return free
 
 
 def _groups(root: Path, controller: str) -> Iterator[tuple[Path, bool]]:
@@ -337,26 +348,6 @@ def _groups(root: Path, controller: str) -> Iterator[tuple[Path, bool]]:
             group = top / name.lstrip("/")
             for folder in [group, *group.parents][: len([part for part in name.split("/") if part]) + 1]:
                 yield folder, not controllers
-
-
-def _left_in_groups(root: Path) -> Iterator[int]:
-    """Yield the memory that the limits of this process's control groups leave, in version 2 and in version 1."""
-    for folder, is_second in _groups(root, "memory"):
-        used = "memory.current" if is_second else "memory.usage_in_bytes"
-        idle = "inactive_file" if is_second else "total_inactive_file"
-        for limit in ("memory.max", "memory.high") if is_second else ("memory.limit_in_bytes",):
-            with contextlib.suppress(OSError, ValueError):
-                taken = int((folder / used).read_text("utf-8")) - _idle_in(folder, idle)
-                yield max(0, int((folder / limit).read_text("utf-8")) - taken)
-
-
-def _idle_in(folder: Path, name: str) -> int:
-    """Return the bytes of files that the system keeps for a control group and would give up."""
-    with contextlib.suppress(OSError, ValueError):
-        for line in (folder / "memory.stat").read_text("utf-8").splitlines():
-            if line.startswith(f"{name} "):
-                return int(line.split()[1])
-    return 0
 
 
 def resident_memory() -> int:

@@ -156,16 +156,6 @@ def whole_weights(shares: Iterable[Fraction], limit: int) -> list[int] | None:
     return weights if sum(weights) <= limit else None
 
 
-def _encoding(head: bytes) -> tuple[int, str]:
-    """The length of the byte-order mark that a text begins with, and its encoding."""
-    for mark, encoding in MARKS.items():
-        if head.startswith(mark):
-            return len(mark), encoding
-    if len(head) > 1 and (head[0] == 0) != (head[1] == 0):
-        return 0, "utf-16-be" if head[0] == 0 else "utf-16-le"
-    return 0, "utf-8"
-
-
 def _arriving(stream: BinaryIO, errors: str) -> Iterator[str]:
     """Yield the text of a stream as it arrives, without a mark at its start, with LF at the end of each line.
 
@@ -174,9 +164,12 @@ def _arriving(stream: BinaryIO, errors: str) -> Iterator[str]:
     head = stream.read1(READ_BYTES)  # type: ignore[attr-defined]
     while head in PARTS and (block := stream.read1(READ_BYTES)):  # type: ignore[attr-defined]
         head += block
-    mark, encoding = _encoding(head)
+    mark = next(filter(head.startswith, MARKS), b"")
+    encoding = MARKS.get(mark, "utf-8")
+    if not mark and len(head) > 1 and (head[0] == 0) != (head[1] == 0):
+        encoding = "utf-16-be" if head[0] == 0 else "utf-16-le"
     decoder = codecs.getincrementaldecoder(encoding)(errors)
-    chunk, number, ends_in_return = head[mark:], 1, False
+    chunk, number, ends_in_return = head[len(mark) :], 1, False
     while True:
         try:
             text = decoder.decode(chunk, final=not head)

@@ -132,7 +132,17 @@ def merge(
     if codec is not None:
         check_codec(codec)
     with placed(target, first, second) as path, Book(first) as left_book, Book(second) as right_book:
-        _check_alike(left_book, right_book)
+        remedy, other = "merge books of the same game and rules", f"{right_book.path} by"
+        check_origin(str(left_book.path), left_book.header.origin, right_book.header.origin, remedy, other)
+        if left_book.header.symmetry != right_book.header.symmetry:
+            folded, unfolded = (left_book, right_book) if left_book.header.symmetry else (right_book, left_book)
+            raise BookError(
+                f"{folded.path} is folded by symmetry and {unfolded.path} is not: solve one of them again, with"
+                " --no-symmetry or without"
+            )
+        if left_book.header.kind.bare != right_book.header.kind.bare:
+            bare = left_book if left_book.header.kind.bare else right_book
+            raise BookError(f"only {bare.path} has no distances: trim the other book with --wdl first")
         if left_book.header.estimate is not None or right_book.header.estimate is not None:
             from solver.solving import pipeline
             from solver.solving.ways.grown import Growing
@@ -151,47 +161,25 @@ def merge(
         numbers: Counter[Value] = Counter()
         for _, values in _union(left_book, right_book, progress):
             numbers.update(values)
-        header, rules = recoded(
-            left_book, _header(left_book.header, right_book.header, numbers), codec or left_book.header.codec
-        )
+        # The header of the book that has all states, else one of exact entries
+        headers = [left_book.header, right_book.header]
+        wholes = [header for header in headers if header.stored == numbers.total()]
+        if wholes:
+            merged_header = min(wholes, key=lambda header: header.scope != "complete")
+        else:
+            wins = [header.longest for header in headers if header.longest is not None]
+            merged_header = headers[0]._replace(
+                method=Method.ALPHABETA, scope="exact", trim=None, states=None, terminal=None, tiers=None, counts={}
+            )
+            longest = min(wins, key=lambda longest_win: (-longest_win[0], longest_win[1]), default=None)
+            merged_header = merged_header.holding(numbers, longest)
+        header, rules = recoded(left_book, merged_header, codec or left_book.header.codec)
         palette_index = {value: index for index, value in enumerate(header.palette)}
         merged = (
             (states, [palette_index[value] for value in values])
             for states, values in _union(left_book, right_book, silent)
         )
         return streaming.write(path, header, merged, rules, workers=workers, progress=progress)
-
-
-def _check_alike(left_book: Book, right_book: Book) -> None:
-    """Raise ForeignBook or BookError unless both are of one game, and folded alike."""
-    remedy = "merge books of the same game and rules"
-    check_origin(
-        str(left_book.path), left_book.header.origin, right_book.header.origin, remedy, f"{right_book.path} by"
-    )
-    if left_book.header.symmetry != right_book.header.symmetry:
-        folded, unfolded = (left_book, right_book) if left_book.header.symmetry else (right_book, left_book)
-        raise BookError(
-            f"{folded.path} is folded by symmetry and {unfolded.path} is not: solve one of them again, with"
-            " --no-symmetry or without"
-        )
-    if left_book.header.kind.bare != right_book.header.kind.bare:
-        book = left_book if left_book.header.kind.bare else right_book
-        raise BookError(f"only {book.path} has no distances: trim the other book with --wdl first")
-
-
-def _header(left_header: Header, right_header: Header, numbers: Counter[Value]) -> Header:
-    """That of the book that has all states, of which there are `numbers` of each value; else one of exact entries."""
-    stored = numbers.total()
-    for header in sorted((left_header, right_header), key=lambda header: header.scope != "complete"):
-        if header.stored == stored:
-            return header
-    longest = [header.longest for header in (left_header, right_header) if header.longest is not None]
-    partial = left_header._replace(
-        method=Method.ALPHABETA, scope="exact", trim=None, states=None, terminal=None, tiers=None, counts={}
-    )
-    return partial.holding(
-        numbers, min(longest, key=lambda longest_win: (-longest_win[0], longest_win[1]), default=None)
-    )
 
 
 def _union(left_book: Book, right_book: Book, progress: Progress) -> Iterator[Column]:

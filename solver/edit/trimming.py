@@ -101,7 +101,29 @@ def trim(
         header = book.header
         kind = WDL if wdl or header.kind.converts else header.kind
         rules = Rules(book.game, header.symmetry, kind)
-        _refuse(header, rules, wanted, wdl and header.kind is not WDL)
+        drops_distances = wdl and header.kind is not WDL
+        header.kind.refuse("trim", rules.name)
+        if not drops_distances and wanted == Trim():
+            raise MethodError("trim has nothing to drop: choose --max-ply, --for, --drop-plies, --wdl or --max-bytes")
+        if header.trim is not None and header.trim.scope == PROOF:
+            raise MethodError("a proof book holds no more than its side needs: there is nothing to trim")
+        if header.trim is not None:
+            raise MethodError(f"the book is trimmed already: trim the one with digest {header.trim.source[:16]} anew")
+        if wanted.side is not None or wanted.plies:
+            header.kind.refuse("settle", rules.name)
+        if wanted.side not in (None, *SIDES):
+            raise MethodError(f"no side {wanted.side!r}: choose one of {', '.join(SIDES)}")
+        if not 0 <= wanted.plies <= MOST_PLIES:
+            raise MethodError(f"a search of {wanted.plies} plies is too slow: drop what 1 or 2 plies solve")
+        if drops_distances:
+            header.kind.refuse("wdl", rules.name)
+        if drops_distances and header.method == Method.RETROGRADE:
+            raise MethodError(
+                f"{rules.name} has cycles, and without distances a player may never finish a win: omit --wdl, or solve"
+                " with --method minimax if no position of the game repeats"
+            )
+        if wanted.max_bytes is not None and not rules.tiered:
+            raise MethodError(f"{rules.name} has no tiers for --max-bytes to drop: use --drop-plies or --max-ply")
         wanted = wanted._replace(source=header.digest, scope=header.scope)
         codec = codec or header.codec
         check_codec(codec, rules, header.scope)
@@ -116,32 +138,6 @@ def trim(
             return _write(task, path, small, _kept(task))
         with replacing(path) as partial:
             return _fitted(task, partial, small, _kept(task), wanted.max_bytes)
-
-
-def _refuse(header: Header, rules: Rules, wanted: Trim, wdl: bool) -> None:
-    """Raise MethodError for a trim that cannot be done."""
-    header.kind.refuse("trim", rules.name)
-    if not wdl and wanted == Trim():
-        raise MethodError("trim has nothing to drop: choose --max-ply, --for, --drop-plies, --wdl or --max-bytes")
-    if header.trim is not None and header.trim.scope == PROOF:
-        raise MethodError("a proof book holds no more than its side needs: there is nothing to trim")
-    if header.trim is not None:
-        raise MethodError(f"the book is trimmed already: trim the one with digest {header.trim.source[:16]} anew")
-    if wanted.side is not None or wanted.plies:
-        header.kind.refuse("settle", rules.name)
-    if wanted.side not in (None, *SIDES):
-        raise MethodError(f"no side {wanted.side!r}: choose one of {', '.join(SIDES)}")
-    if not 0 <= wanted.plies <= MOST_PLIES:
-        raise MethodError(f"a search of {wanted.plies} plies is too slow: drop what 1 or 2 plies solve")
-    if wdl:
-        header.kind.refuse("wdl", rules.name)
-    if wdl and header.method == Method.RETROGRADE:
-        raise MethodError(
-            f"{rules.name} has cycles, and without distances a player may never finish a win: omit --wdl, or solve with"
-            " --method minimax if no position of the game repeats"
-        )
-    if wanted.max_bytes is not None and not rules.tiered:
-        raise MethodError(f"{rules.name} has no tiers for --max-bytes to drop: use --drop-plies or --max-ply")
 
 
 def _kept(task: Task) -> Kept:

@@ -141,19 +141,29 @@ def evolve(game: Game, *, generations: int = 400, seed: int = 0, progress: Progr
     refuse_chance(rules, "evolution", moves.SOLVE_IT)
     field = _Field(rules, seed)
     first, evolved = _evolve(field, generations, seed, progress)
-    weights = evolved.weights
-    layer = (
-        (weights[:-1] / field.spread).astype(np.float32).reshape(-1, 1),
-        weights[-1:].astype(np.float32),
-    )
-    facts: dict[str, Any] = {
-        "source": "evolution by self-play",
-        "model": "linear",
-        "seed": seed,
-        "generations": evolved.generations,
+    board, weights = field.board, evolved.weights
+    layer = (weights[:-1] / field.spread).astype(np.float32).reshape(-1, 1), weights[-1:].astype(np.float32)
+    facts: dict[str, Any] = {"source": "evolution by self-play", "model": "linear", "seed": seed}
+    facts["generations"] = evolved.generations
+    whole = Evaluation(game_text(game), identity(game), board.features, "relu", [layer], field.scale, facts, {})
+    guess = guess_of(board, whole)
+
+    def share(other: moves.Chooser) -> float:
+        pairs, _ = moves.both_colours(board, field.judged, (Greedy(board, guess), other))
+        return standing(pairs).share
+
+    # The share of points, with both colours, from openings that were used for nothing else: against the first
+    # generation (each model alike, and its best), random moves, and the rules' own `evaluate`
+    pairs = np.array([(0, model) for model in range(1, len(first) + 1)])
+    beginnings = field.points([weights, *first], pairs, field.judged)
+    figures: dict[str, Any] = {
+        "first_generation": float(np.mean(beginnings)),
+        "first_generation_best": float(np.min(beginnings)),
+        "random": share(Random(seed)),
     }
-    whole = Evaluation(game_text(game), identity(game), field.board.features, "relu", [layer], field.scale, facts, {})
-    return whole._replace(figures=_figures(field, whole, weights, first, seed))
+    if board.rules.evaluate is not None:
+        figures["evaluate"] = share(Greedy(board, board.guesses))
+    return whole._replace(figures=figures)
 
 
 def _evolve(field: _Field, generations: int, seed: int, progress: Progress) -> tuple[list[Weights], Evolved]:
@@ -171,7 +181,13 @@ def _evolve(field: _Field, generations: int, seed: int, progress: Progress) -> t
         models = strategy.ask()
         first = first or [np.array(model) for model in models]
         former = [*former[-FORMER + 1 :], np.array(strategy.mean)]
-        strategy.tell(models, (-_fitness(field, models, former, draw)).tolist())
+        # A model's fitness is its share of the points, against the last mean and former ones
+        chosen = draw.choice(len(former), min(RIVALS - 1, len(former)), replace=False).tolist()
+        rivals = [former[-1], *(former[place] for place in chosen)]
+        starts = draw.choice(field.pool, min(OPENINGS, len(field.pool)), replace=False)
+        pairs = np.array([(model, len(models) + rival) for model in range(len(models)) for rival in range(len(rivals))])
+        points = field.points([*models, *rivals], pairs, starts).reshape(len(models), len(rivals))
+        strategy.tell(models, (-points.mean(axis=1)).tolist())
         if generation % CHECKED == 0 or generation == generations:
             league.enter(np.array(strategy.mean), generation)
             if len(league.entered) - league.leader() > PATIENCE:
@@ -179,38 +195,3 @@ def _evolve(field: _Field, generations: int, seed: int, progress: Progress) -> t
         leading = league.entered[league.leader()].generations if league.entered else 0
         progress("evolving", generation, generations, f"generation {leading} leads")
     return first, league.entered[league.leader()]
-
-
-def _fitness(field: _Field, models: list[Weights], former: list[Weights], draw: np.random.Generator) -> Worths:
-    """The share of the points of each model, against the last mean and former ones."""
-    chosen = draw.choice(len(former), min(RIVALS - 1, len(former)), replace=False).tolist()
-    rivals = [former[-1], *(former[place] for place in chosen)]
-    starts = draw.choice(field.pool, min(OPENINGS, len(field.pool)), replace=False)
-    numbers = np.arange(len(models))
-    pairs = np.array([(model, len(models) + rival) for model in numbers for rival in range(len(rivals))])
-    points: Worths = field.points([*models, *rivals], pairs, starts).reshape(len(models), len(rivals)).mean(axis=1)
-    return points
-
-
-def _figures(field: _Field, whole: Evaluation, weights: Weights, first: list[Weights], seed: int) -> dict[str, Any]:
-    """Measure the share of points, with both colours, from openings that were used for nothing else.
-
-    The opponents are the first generation (each model alike, and its best), random moves, and the rules' own
-    `evaluate`.
-    """
-    board, guess = field.board, guess_of(field.board, whole)
-
-    def share(other: moves.Chooser) -> float:
-        pairs, _ = moves.both_colours(board, field.judged, (Greedy(board, guess), other))
-        return standing(pairs).share
-
-    pairs = np.array([(0, model) for model in range(1, len(first) + 1)])
-    beginnings = field.points([weights, *first], pairs, field.judged)
-    figures: dict[str, Any] = {
-        "first_generation": float(np.mean(beginnings)),
-        "first_generation_best": float(np.min(beginnings)),
-        "random": share(Random(seed)),
-    }
-    if board.rules.evaluate is not None:
-        figures["evaluate"] = share(Greedy(board, board.guesses))
-    return figures

@@ -117,16 +117,13 @@ class Board:
                     raise UncompiledRules(f"{self.rules.name}: state {states[end]} has no moves, or too many")
                 room = 2 * room if end == begin else room
                 if count:
-                    parts.append(self._part(begin, count, listed))
+                    keys, _, owners, merits, rewards, _ = (column[:count] for column in listed)
+                    keys = np.array(unpacked(keys), object) if self._more else keys
+                    ended, same = merits != NOT_TERMINAL, owners & 1 == 1
+                    worths = np.where(ended, merits / self.unit, 0.0).astype(np.float64)
+                    parts.append((begin + (owners >> 1), keys, ended, worths, same, rewards.astype(np.float64)))
                 begin = end
         return Children(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-
-    def _part(self, begin: int, count: int, listed: object) -> Children:
-        keys, _, owners, merits, rewards, _ = (column[:count] for column in listed)  # type: ignore[attr-defined]
-        keys = np.array(unpacked(keys), object) if self._more else keys
-        ended = merits != NOT_TERMINAL
-        worths = np.where(ended, merits / self.unit, 0.0).astype(np.float64)
-        return Children(begin + (owners >> 1), keys, ended, worths, owners & 1 == 1, rewards.astype(np.float64))
 
     def worths(self, children: Children, guess: Guess) -> Worths:
         """The value of each move to its player: its end, or the `guess` at its child."""
@@ -217,9 +214,12 @@ def openings(rules: Rules, number: int, plies: int | None = None, seed: int = 0)
     for count in (plies,) if plies is not None else range(FEWEST_PLIES, MOST_OPENING):
         found: dict[int, Opening] = {}
         for _ in range(WALKS * number):
-            opening = _walk(rules, count, draw)
-            if opening is not None:
-                found.setdefault(rules.canonical(opening.state), opening)
+            state, played = rules.game.initial(), list[int]()
+            while len(played) < count and not rules.is_terminal(state):
+                played.append(draw.choice(list(rules.actions(state))))
+                state = rules.result(state, played[-1])
+            if not rules.is_terminal(state):
+                found.setdefault(rules.canonical(state), Opening(state, tuple(played)))
             if len(found) == number:
                 return list(found.values())
         if len(found) > len(best):
@@ -229,17 +229,6 @@ def openings(rules: Rules, number: int, plies: int | None = None, seed: int = 0)
     if not best:
         raise MethodError(f"{rules.name} is over within {plies or FEWEST_PLIES} plies: take shorter openings, --plies")
     return best
-
-
-def _walk(rules: Rules, plies: int, draw: random.Random) -> Opening | None:
-    state, played = rules.game.initial(), []
-    for _ in range(plies):
-        if rules.is_terminal(state):
-            return None
-        action = draw.choice(list(rules.actions(state)))
-        state = rules.result(state, action)
-        played.append(action)
-    return None if rules.is_terminal(state) else Opening(state, tuple(played))
 
 
 def play(
@@ -272,8 +261,21 @@ def play(
             turn = Turn(states[games], board.children(states[games]), games, movers[own], ply, so_far)
             chosen = players[player].choose(turn)
             if actions:
-                _record(board.rules, turn, chosen, actions)
-            _move(turn, chosen, states, seat, scores)
+                places = (chosen - turn.begins).tolist()
+                for game, state, place in zip(games.tolist(), turn.states.tolist(), places, strict=True):
+                    actions[game] += [list(board.rules.actions(state))[place]] if place >= 0 else []
+            # The states of finished games become -1
+            lost = chosen == FORFEIT
+            if lost.any():
+                scores[games[lost]] = np.where(seat[games[lost]] == 0, -1, 1)
+                states[games[lost]] = -1
+                games, chosen = games[~lost], chosen[~lost]
+            children = turn.children
+            ended = children.ended[chosen]
+            gain = np.where(ended, children.worths[chosen], children.rewards[chosen])
+            scores[games] += np.where(seat[games] == 0, gain, -gain)
+            seat[games] ^= ~children.same[chosen]
+            states[games] = np.where(ended, -1, children.states[chosen])
         live = live[states[live] >= 0]
         progress("playing", len(starts) - len(live), len(starts))
     return Played(scores, actions)
@@ -291,25 +293,3 @@ def both_colours(
     played = play(board, np.repeat(starts, 2), seats, players, **options)
     scores = played.scores.reshape(-1, 2) * [1, -1]
     return [(one, other) for one, other in scores.tolist()], played
-
-
-def _move(turn: Turn, chosen: Numbers, states: States, seat: Numbers, scores: Worths) -> None:
-    """Make the chosen moves; the states of finished games become -1."""
-    games, lost = turn.games, chosen == FORFEIT
-    if lost.any():
-        scores[games[lost]] = np.where(seat[games[lost]] == 0, -1, 1)
-        states[games[lost]] = -1
-        games, chosen = games[~lost], chosen[~lost]
-    children = turn.children
-    ended = children.ended[chosen]
-    gain = np.where(ended, children.worths[chosen], children.rewards[chosen])
-    scores[games] += np.where(seat[games] == 0, gain, -gain)
-    seat[games] ^= ~children.same[chosen]
-    states[games] = np.where(ended, -1, children.states[chosen])
-
-
-def _record(rules: Rules, turn: Turn, chosen: Numbers, actions: list[list[int]]) -> None:
-    places = (chosen - turn.begins).tolist()
-    for game, state, place in zip(turn.games.tolist(), turn.states.tolist(), places, strict=True):
-        if place >= 0:
-            actions[game].append(list(rules.actions(state))[place])

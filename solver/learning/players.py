@@ -260,7 +260,18 @@ class Engine:
         process = self._idle.pop()
         try:
             process = process or Process(self.command)
-            return self._asked(process, state, line)
+            names = names_of(self.rules, self.rules.game.initial(), line)
+            line_text = " ".join(name.replace(" ", "") for name in names)
+            process.tell(f"position startpos{' moves ' if line_text else ''}{line_text}")
+            seconds, depth, grace = self.limits
+            go = f"go movetime {max(1, round(1000 * seconds))}" if depth is None else f"go depth {depth}"
+            said = process.ask(go, "bestmove", grace + seconds if depth is None else ANSWER_SECONDS)
+            legal = list(self.rules.actions(state))
+            # What follows the move may be, as in UCI, what is expected next
+            for text in (said, said.partition(" ")[0]):
+                with contextlib.suppress(PositionError):
+                    return legal.index(parse_action(self.rules, state, text))
+            raise Lost("illegal", said[:SHOWN])
         except (Lost, MethodError) as error:
             # It does not start again
             lost = error if isinstance(error, Lost) else Lost("crash")
@@ -271,20 +282,6 @@ class Engine:
             return FORFEIT
         finally:
             self._idle.append(process)
-
-    def _asked(self, process: Process, state: int, line: Sequence[int]) -> int:
-        names = names_of(self.rules, self.rules.game.initial(), line)
-        line_text = " ".join(name.replace(" ", "") for name in names)
-        process.tell(f"position startpos{' moves ' if line_text else ''}{line_text}")
-        seconds, depth, grace = self.limits
-        go = f"go movetime {max(1, round(1000 * seconds))}" if depth is None else f"go depth {depth}"
-        said = process.ask(go, "bestmove", grace + seconds if depth is None else ANSWER_SECONDS)
-        legal = list(self.rules.actions(state))
-        # What follows the move may be, as in UCI, what is expected next
-        for text in (said, said.partition(" ")[0]):
-            with contextlib.suppress(PositionError):
-                return legal.index(parse_action(self.rules, state, text))
-        raise Lost("illegal", said[:SHOWN])
 
     def close(self) -> None:
         """End all processes."""

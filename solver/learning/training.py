@@ -65,7 +65,14 @@ def from_book(book: Book, board: Board, number: int, *, seed: int = 0, progress:
     states: list[States] = []
     found: list[Worths] = []
     for part, scores, keys in _parts(book, board, progress, "reading again"):
-        chosen = _chosen(keys, wanted, passed)
+        # Those that are wanted by their numbers within their strata
+        order, taken = np.argsort(keys, kind="stable"), []
+        strata, begins = np.unique(keys[order], return_index=True)
+        for key, places in zip(strata.tolist(), np.split(order, begins[1:]), strict=True):
+            low, high = np.searchsorted(wanted[key], (passed[key], passed[key] + len(places)))
+            taken.append(places[wanted[key][low:high] - passed[key]])
+            passed[key] += len(places)
+        chosen = np.sort(np.concatenate(taken))
         states.append(part[chosen])
         found.append(scores[chosen])
     sample = Sample(np.concatenate(states), np.concatenate(found))
@@ -120,19 +127,6 @@ def _parts(
         yield states, scores, 3 * board.tiers(states) + np.sign(scores).astype(np.int64) + 1
 
 
-def _chosen(keys: NDArray[np.int64], wanted: dict[int, NDArray[np.int64]], passed: dict[int, int]) -> NDArray[np.int64]:
-    """The places of states that are wanted by their numbers within their strata; `passed` counts on."""
-    chosen = []
-    order = np.argsort(keys, kind="stable")
-    strata, begins = np.unique(keys[order], return_index=True)
-    for key, places in zip(strata.tolist(), np.split(order, begins[1:]), strict=True):
-        first = passed[key]
-        low, high = np.searchsorted(wanted[key], (first, first + len(places)))
-        chosen.append(places[wanted[key][low:high] - first])
-        passed[key] += len(places)
-    return np.sort(np.concatenate(chosen))
-
-
 def by_play(board: Board, number: int, *, seed: int = 0) -> States:
     """Distinct unfinished states of random play from the start, as evenly from each ply as there are any.
 
@@ -148,7 +142,13 @@ def by_play(board: Board, number: int, *, seed: int = 0) -> States:
             if ply == len(plies):
                 plies.append(states[:0])
             plies[ply] = np.union1d(plies[ply], states)
-        found = _even(plies, number, draw)
+        # As many of each ply, none twice: of two plies that have a state the earlier
+        seen, parts = plies[0][:0], []
+        for states in plies:
+            parts.append(np.setdiff1d(states, seen, assume_unique=True))
+            seen = np.union1d(seen, states)
+        shares = _shares({ply: len(part) for ply, part in enumerate(parts)}, number)
+        found = np.concatenate([draw.choice(parts[ply], share, replace=False) for (ply, _), share in shares])
         if len(found) == number:
             break
         games *= 2
@@ -184,19 +184,6 @@ def _random_play(board: Board, games: int, draw: np.random.Generator) -> Iterato
         begins = first_moves(children.parents, len(states))
         chosen = begins[:-1] + draw.integers(0, np.diff(begins))
         states = children.states[chosen][~children.ended[chosen]]
-
-
-def _even(plies: list[States], number: int, draw: np.random.Generator) -> States:
-    """So many of the states, as many of each ply, none twice: of two plies that have a state the earlier."""
-    seen = plies[0][:0]
-    parts = []
-    for states in plies:
-        parts.append(np.setdiff1d(states, seen, assume_unique=True))
-        seen = np.union1d(seen, states)
-    counts = {ply: len(part) for ply, part in enumerate(parts)}
-    shares = [draw.choice(parts[ply], share, replace=False) for (ply, _), share in _shares(counts, number)]
-    found: States = np.concatenate(shares)
-    return found
 
 
 class Split(NamedTuple):
@@ -389,34 +376,29 @@ def learn(
                 # A move leads to states that a search of a ply less is for.
                 return values(states, max(1, depth - 1), silent), np.ones(len(states), np.bool_)
 
-        source_text = "book" if book is not None else f"searches of depth {depth}"
-        name = f"network {'x'.join(map(str, hidden))}" if hidden else "linear"
-        facts = {"source": source_text, "model": name, "seed": seed}
-        return _fitted(board, sample, truth, hidden, facts, progress)
-
-
-def _fitted(
-    board: Board, sample: Sample, truth: Truth, hidden: tuple[int, ...], facts: dict[str, Any], progress: Progress
-) -> Evaluation:
-    game = board.rules.game
-    board.compare(sample.states)
-    table = board.tabulate(sample.states)
-    largest = float(np.abs(sample.scores).max()) or 1.0
-    values = sample.scores / largest
-    share = len(values) // (HELD + 2)
-    fitted, held, judged_slice = slice(2 * share, None), slice(share, 2 * share), slice(0, share)
-    split = Split(table[fitted], values[fitted], table[held], values[held])
-    fitted_net = fit(split, hidden, facts["seed"], progress)
-    facts |= {"states": len(split.values), "steps": fitted_net.steps}
-    scale = largest / TARGET_SCALE if board.rules.scores else 1.0
-    evaluation = Evaluation(
-        game_text(game), identity(game), board.features, "relu", fitted_net.layers, float(scale), facts, {}
-    )
-    unseen = Sample(sample.states[judged_slice], sample.scores[judged_slice])
-    progress("judging", 0, 1)
-    measured = {"states": share, **figures(board, guess_of(board, evaluation), unseen, truth)}
-    if board.rules.evaluate is not None:
-        own_figures = figures(board, board.guesses, unseen, truth)
-        measured |= {f"evaluate_{name}": figure for name, figure in own_figures.items()}
-    progress("judging", 1, 1)
-    return evaluation._replace(figures=measured)
+        board.compare(sample.states)
+        table, largest = board.tabulate(sample.states), float(np.abs(sample.scores).max()) or 1.0
+        scores = sample.scores / largest
+        share = len(scores) // (HELD + 2)
+        fitted, held = slice(2 * share, None), slice(share, 2 * share)
+        split = Split(table[fitted], scores[fitted], table[held], scores[held])
+        model = fit(split, hidden, seed, progress)
+        facts = {
+            "source": "book" if book is not None else f"searches of depth {depth}",
+            "model": f"network {'x'.join(map(str, hidden))}" if hidden else "linear",
+            "seed": seed,
+            "states": len(split.values),
+            "steps": model.steps,
+        }
+        scale, game = largest / TARGET_SCALE if rules.scores else 1.0, rules.game
+        evaluation = Evaluation(
+            game_text(game), identity(game), board.features, "relu", model.layers, float(scale), facts, {}
+        )
+        unseen = Sample(sample.states[:share], sample.scores[:share])
+        progress("judging", 0, 1)
+        measured = {"states": share, **figures(board, guess_of(board, evaluation), unseen, truth)}
+        if rules.evaluate is not None:
+            own_figures = figures(board, board.guesses, unseen, truth)
+            measured |= {f"evaluate_{name}": figure for name, figure in own_figures.items()}
+        progress("judging", 1, 1)
+        return evaluation._replace(figures=measured)

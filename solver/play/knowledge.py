@@ -58,7 +58,10 @@ class Knowledge:
         """
         self.rules, self.game, self.canonical, self._source = rules, rules.game, rules.canonical, source
         header = source.header if isinstance(source, Book) else None
-        self._stored = source.stored_value if isinstance(source, Book) else _unfinished(source, rules)
+        # Of finished states the rules tell, whatever a mapping has
+        self._stored: Find = lambda key: source[key] if key in source and not rules.is_terminal(key) else None
+        if isinstance(source, Book):
+            self._stored = source.stored_value
         self.find = self._stored if header is None else exact_values(self._stored, header.kind)
         self.is_complete: bool = header is not None and header.is_gapless
         # Values that live searches of this session proved, by canonical state
@@ -272,16 +275,6 @@ class Knowledge:
             if may_be_none:
                 raise self.beyond_play(state) from error
             raise
-
-
-def _unfinished(source: Mapping[int, Value], rules: Rules) -> Find:
-    """Look up unfinished states alone: of the others the rules tell, whatever a mapping has."""
-
-    def find(key: Any) -> Value | None:
-        value = source.get(key)
-        return None if value is None or rules.is_terminal(key) else value
-
-    return find
 
 
 def exact_values(stored: Find, kind: Kind) -> Find:

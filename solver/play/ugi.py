@@ -191,8 +191,19 @@ class Session:
                 self._go(words)
             case "stop":
                 self.end(at_once=True)
+            case "query" if (position := self._position) is not None:
+                over, question, result = self.rules.is_terminal(position.state), words[0] if words else "", "none"
+                if over:
+                    margin = self.rules.game.utility(position.state) + (position.gained or 0)
+                    margin = -margin if position.mover else margin
+                    result = "draw" if margin == 0 else "p1win" if margin > 0 else "p2win"
+                answers = {"gameover": str(over).lower(), "p1turn": str(not position.mover).lower(), "result": result}
+                if question in answers:
+                    self._say(f"response {answers[question]}")
+                else:
+                    self._note(f"no query {question[:40]!r}: there are {', '.join(answers)}")
             case "query":
-                self._answer(words)
+                self._note("there is no position: the last was refused")
             case "quit":
                 return False
             case _:
@@ -237,22 +248,6 @@ class Session:
             self._position = position
         except PositionError as error:
             self._note(f"position refused: {error}")
-
-    def _answer(self, words: list[str]) -> None:
-        position, question = self._position, words[0] if words else ""
-        if position is None:
-            self._note("there is no position: the last was refused")
-            return
-        over, result = self.rules.is_terminal(position.state), "none"
-        if over:
-            margin = self.rules.game.utility(position.state) + (position.gained or 0)
-            margin = -margin if position.mover else margin
-            result = "draw" if margin == 0 else "p1win" if margin > 0 else "p2win"
-        answers = {"gameover": str(over).lower(), "p1turn": str(not position.mover).lower(), "result": result}
-        if question in answers:
-            self._say(f"response {answers[question]}")
-        else:
-            self._note(f"no query {question[:40]!r}: there are {', '.join(answers)}")
 
     def _go(self, words: list[str]) -> None:
         self.end(at_once=True)

@@ -147,11 +147,21 @@ def profile(
         progress("profile", index + 1, len(PLAYERS) ** 2)
     value = player.value(player.game.initial()).value
     assert value is not None
+    # How many positions play can reach, symmetric ones counted each
+    seen = dict.fromkeys(rules.roots() if rules.folds else ())
+    for state in (waiting := list(seen)):
+        if rules.is_terminal(state):
+            continue
+        new = [child for _, _, child in rules.children(state) if child not in seen]
+        seen.update(dict.fromkeys(new))
+        waiting.extend(dict.fromkeys(new))
+        if len(seen) > MOST_UNFOLDED:
+            break
     return Profile(
         game_text(player.game),
         value,
         book.states or (len(book) if book.header.trim is None else None),
-        _unfolded(rules),
+        len(seen) if 0 < len(seen) <= MOST_UNFOLDED else None,
         matrix,
         measure.plies(),
         measure.first_moves(),
@@ -189,22 +199,6 @@ def _simulated(player: Player, games: int, progress: Progress) -> Profile:
         expected = simulation.play(child, mover, float(rules.gain(start, move.action)), ("sees 2", "sees 2")).mean
         rated.append((format_action(player.game, start, move.action), move.value, expected))
     return Profile(game_text(player.game), answer.value, None, None, matrix, branching, rated, games)
-
-
-def _unfolded(rules: Rules) -> int | None:
-    """How many positions play can reach, symmetric ones counted each. None without symmetry, and of many positions."""
-    if not rules.folds:
-        return None
-    seen = dict.fromkeys(rules.roots())
-    for state in (waiting := list(seen)):
-        if rules.is_terminal(state):
-            continue
-        new = [child for _, _, child in rules.children(state) if child not in seen]
-        seen.update(dict.fromkeys(new))
-        waiting.extend(dict.fromkeys(new))
-        if len(seen) > MOST_UNFOLDED:
-            return None
-    return len(seen)
 
 
 def refuse_chance(rules: Rules) -> None:

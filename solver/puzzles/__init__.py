@@ -89,17 +89,7 @@ def find_puzzles(
         DamagedBook: A puzzle contradicts the rules.
     """
     player = Player(source, game, live=False)
-    rules = player.rules
-    book = _refuse(rules, player.solution, goal, win_in, unique)
-    shortest, longest = win_in or (3, 1 << 30)
-    states = _candidates(book, goal, shortest, longest, progress)
-    puzzles = [puzzle for state in states if (puzzle := _puzzle(player, state, goal, unique)) is not None]
-    puzzles.sort(key=lambda puzzle: (-puzzle.difficulty, puzzle.state))
-    return _different(player, puzzles, number)
-
-
-def _refuse(rules: Rules, book: Any, goal: str, win_in: Any, unique: str) -> Book:
-    """Return the book, if it has such puzzles."""
+    rules, book = player.rules, player.solution
     if not isinstance(book, Book) or not book.header.is_gapless:
         raise MethodError(f"{rules.name}: puzzles need a complete book: solver solve {rules.name} -o BOOK, name that")
     if rules.chance is not None:
@@ -113,7 +103,22 @@ def _refuse(rules: Rules, book: Any, goal: str, win_in: Any, unique: str) -> Boo
         raise MethodError(f"a {goal} has no distance: leave out --win-in and --unique all")
     if goal == "win" and book.header.kind.bare:
         raise MethodError(f"{book.path.name} has no distances, which puzzles of wins need: solve without --wdl")
-    return book
+    shortest, longest = win_in or (3, 1 << 30)
+    states = _candidates(book, goal, shortest, longest, progress)
+    puzzles = [puzzle for state in states if (puzzle := _puzzle(player, state, goal, unique)) is not None]
+    # The first that are not alike, proved and with their lines
+    chosen, near = list[Puzzle](), set[Any]()
+    for puzzle in sorted(puzzles, key=lambda puzzle: (-puzzle.difficulty, puzzle.state)):
+        if len(chosen) == number:
+            break
+        around = _around(player, puzzle)
+        if near.isdisjoint(around) and _is_proved(rules, puzzle):
+            near |= around
+            child = player.game.result(puzzle.state, puzzle.solution)
+            line = () if rules.is_terminal(child) else player.line(child, (puzzle.distance or 12) - 1)
+            names = names_of(rules, child, (action for action, _ in line))
+            chosen.append(puzzle._replace(line=[puzzle.move, *names]))
+    return chosen
 
 
 def _candidates(book: Book, goal: str, shortest: int, longest: int, progress: Progress) -> Iterator[int]:
@@ -175,23 +180,6 @@ def _unique(player: Player, state: int, is_winner: bool) -> bool:
         return False
     same_mover = player.rules.same_mover
     return all(_unique(player, move.child, is_winner == same_mover(state, move.action, move.child)) for move in chosen)
-
-
-def _different(player: Player, puzzles: list[Puzzle], number: int) -> list[Puzzle]:
-    """Return the first puzzles that are not alike, proved and with their lines."""
-    chosen, rules, game = list[Puzzle](), player.rules, player.game
-    near: set[Any] = set()
-    for puzzle in puzzles:
-        if len(chosen) == number:
-            break
-        around = _around(player, puzzle)
-        if near.isdisjoint(around) and _is_proved(rules, puzzle):
-            near |= around
-            child = game.result(puzzle.state, puzzle.solution)
-            line = () if game.is_terminal(child) else player.line(child, (puzzle.distance or 12) - 1)
-            names = names_of(rules, child, (action for action, _ in line))
-            chosen.append(puzzle._replace(line=[puzzle.move, *names]))
-    return chosen
 
 
 def _around(player: Player, puzzle: Puzzle) -> set[Any]:

@@ -223,32 +223,25 @@ def compared(rules: Rules, tally_list: Sequence[Tally], limit: int) -> str:
     # Correct rules give one value
     value_text = " or ".join(rules.kind.words(value) for value in values)
     verdict = f"value {value_text} for the side to move" if value_text else "none came to its end: --nodes"
-    reasons = _orders(tally_list)
-    return "\n".join([*lines, "", verdict, *([""] if reasons else []), *reasons])
-
-
-def _orders(tally_list: Sequence[Tally]) -> list[str]:
-    """Why orders of moves help or hurt alpha-beta without a table: how often the first move refutes."""
-    ended = {
-        tally.trial.order: tally for tally in tally_list if tally.trial.prune and not tally.trial.table and tally.value
-    }
+    lines += ["", verdict]
+    # Why orders of moves help or hurt alpha-beta without a table: how often the first move refutes
+    plain = [tally for tally in tally_list if tally.trial.prune and not tally.trial.table]
+    ended = {tally.trial.order: tally for tally in plain if tally.value and tally.refuted}
     given = ended.pop("given", None)
-    if given is None or not given.refuted:
-        return []
+    if given is None:
+        return "\n".join(lines)
     share = given.at_once / given.refuted
-    lines = [
+    lines += [
+        "",
         "At once: of the positions where a move is too good for the other side to allow, so that alpha-beta need not",
         f"look at the others, the share where the first move tried was: {100 * share:.1f} % with moves as they come.",
     ]
     for order, tally in ended.items():
-        if not tally.refuted:
-            continue
         own, ratio = tally.at_once / tally.refuted, tally.nodes / given.nodes
-        expected = (own > share) == (ratio < 1)
-        reason = "so it visits" if expected else "yet it visits"
+        reason = "so it visits" if (own > share) == (ratio < 1) else "yet it visits"
         name = {"best": "best moves first", "worst": "worst moves first"}.get(order, "the rules' promise first")
         lines.append(f"  {name}: {100 * own:.1f} %, {reason} {ratio:.2f} times as many nodes")
-    return lines
+    return "\n".join(lines)
 
 
 def looks(rules: Rules, look_list: Sequence[Look], state: Any) -> list[dict[str, Any]]:

@@ -105,10 +105,13 @@ def _of_file(path: str) -> types.ModuleType:
     name = f"{USER_MODULE}{zlib.crc32(path.encode('utf-8', 'surrogateescape')):08x}"
     folder = os.path.dirname(path)
     _beside.add(folder)
-    own_modules = [(key, module) for key, module in sys.modules.items() if SOURCE in vars(module)]
-    here = {key for key, module in own_modules if str(module.__file__).startswith(folder + os.sep)}
-    if name in sys.modules and not any(_has_changed(sys.modules[key]) for key in here):
-        return sys.modules[name]
+    own_modules = [(key, module) for key, module in list(sys.modules.items()) if SOURCE in vars(module)]
+    here = {key: module for key, module in own_modules if str(module.__file__).startswith(folder + os.sep)}
+    with contextlib.suppress(OSError, SyntaxError, UnicodeDecodeError):
+        texts = [read_input(str(module.__file__), MOST_BYTES) for module in here.values()]
+        is_same = [*map(importlib.util.decode_source, texts)] == [vars(module)[SOURCE] for module in here.values()]
+        if name in sys.modules and is_same:
+            return sys.modules[name]
     # Let modules be imported anew that were imported from the folder, and those of the same names from elsewhere
     for key, _ in own_modules:
         top = os.path.join(folder, key.partition(".")[0])
@@ -179,14 +182,6 @@ class _Beside:
 
 
 _beside = _Beside()
-
-
-def _has_changed(module: types.ModuleType) -> bool:
-    try:
-        source = read_input(str(module.__file__), MOST_BYTES)
-        return bool(importlib.util.decode_source(source) != vars(module)[SOURCE])
-    except (OSError, SyntaxError, UnicodeDecodeError):
-        return True
 
 
 def error_text(error: BaseException) -> str:

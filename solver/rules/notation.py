@@ -228,13 +228,6 @@ def in_all(value: Value | None, rules: Rules, gained: int | None, estimate: floa
     return both if value is None else f"{_final(gained + value.score)}: {both}"
 
 
-def at_the_end(value: Value | None, rules: Rules, gained: int | None) -> str:
-    """`in_words` of a finished position; where moves scored, the margin that they made, if they are known."""
-    if rules.reward is None:
-        return in_words(value, rules)
-    return "margin not known" if gained is None or value is None else _final(gained + value.score)
-
-
 def in_full(
     rules: Rules,
     mover: int | None,
@@ -248,9 +241,11 @@ def in_full(
     # No board can tell
     side = "the side to move" if rules.again is None or mover is None else f"player {mover + 1}"
     if over:
-        return (
-            f"the game is over: {at_the_end(value, rules, gained)}{f' for {side}' if rules.again is not None else ''}"
-        )
+        result = in_words(value, rules)
+        if rules.reward is not None:
+            # The margin that moves made, if they are known
+            result = "margin not known" if gained is None or value is None else _final(gained + value.score)
+        return f"the game is over: {result}{f' for {side}' if rules.again is not None else ''}"
     return f"{in_all(value, rules, gained, estimate)} for {side}"
 
 

@@ -64,7 +64,24 @@ def position(game: GameOrName | Rules, board: Any, mover: int | None = None) -> 
     flat = _flat(board)
     if len(flat) != height * width:
         raise PositionError(f"a board of {rules.name} has {height} rows of {width} cells, not {len(flat)} in all")
-    marks = [_mark(value, picture, cell) for cell, value in enumerate(flat)]
+    marks: Rows = []
+    for cell, value in enumerate(flat):
+        if isinstance(value, str) and value.strip():
+            marks.append(value)
+            continue
+        square = _square(picture, cell)
+        try:
+            number = 0 if value is None or isinstance(value, str) else operator.index(value)
+        except TypeError:
+            raise PositionError(f"{square}: {value!r} is no mark: give a whole number or a character") from None
+        if picture.is_counted:
+            marks.append(_counted(number, square))
+        elif 0 <= number <= len(picture.marks):
+            empty = " " if "".join(picture.rows)[cell] == " " else "."
+            marks.append(picture.marks[number - 1] if number else empty)
+        else:
+            listed = ", ".join(f"{number} is {mark}" for number, mark in enumerate(picture.marks, 1))
+            raise PositionError(f"{square}: {number} is no mark: 0 is empty, {listed}")
     return _position(rules, [(in_rows(marks, width), mover)]).state
 
 
@@ -82,7 +99,20 @@ def parse_position(game: Any, text: str, legal: Callable[[int], dict[str, int]] 
         return Position(int(digits), None)
     if text.casefold() in ("start", ""):
         return first_position(rules)
-    board = _own_notation(rules, text) or read_board(rules, text)
+    parse, board = own_method(rules.game, "parse_position"), None
+    if parse is not None:
+        try:
+            state = parse(text)
+        except (ValueError, IndexError) as error:
+            raise PositionError(f"{excerpt(text, 60)}: {error}") from None
+        board = None if state is None else first_position(rules, state)
+        if board is not None and "\n" in text:
+            sides = [side for side in (0, 1, None) if is_shown(rules, state, side, text)]
+            if not sides:
+                raise PositionError(f"{excerpt(text, 60)} is read as #{state}, which this game shows in another way")
+            if board.mover is None and len(sides) == 1:
+                board = board._replace(mover=sides[0])
+    board = board or read_board(rules, text)
     if board is not None:
         _refuse_stuck(rules, board.state, text)
         return board
@@ -90,26 +120,6 @@ def parse_position(game: Any, text: str, legal: Callable[[int], dict[str, int]] 
     for _, _, after in moves_played(rules, text, legal):
         position = after
     return position
-
-
-def _own_notation(rules: Rules, text: str) -> Position | None:
-    """The position of a notation that the rules read themselves, None if it is none."""
-    parse = own_method(rules.game, "parse_position")
-    if parse is None:
-        return None
-    try:
-        state = parse(text)
-    except (ValueError, IndexError) as error:
-        raise PositionError(f"{excerpt(text, 60)}: {error}") from None
-    if state is None:
-        return None
-    position = first_position(rules, state)
-    if "\n" not in text:
-        return position
-    sides = [side for side in (0, 1, None) if is_shown(rules, state, side, text)]
-    if not sides:
-        raise PositionError(f"{excerpt(text, 60)} is read as #{state}, which this game shows in another way")
-    return position if position.mover is not None or len(sides) > 1 else position._replace(mover=sides[0])
 
 
 def moves_played(
@@ -224,23 +234,6 @@ def _flat(board: Any) -> list[Any]:
     return [*board] if isinstance(board, str) and len(board) > 1 else [board]
 
 
-def _mark(value: Any, picture: Picture, cell: int) -> str:
-    """The mark of a cell in an array."""
-    if isinstance(value, str) and value.strip():
-        return value
-    square, marks = _square(picture, cell), picture.marks
-    try:
-        number = 0 if value is None or isinstance(value, str) else operator.index(value)
-    except TypeError:
-        raise PositionError(f"{square}: {value!r} is no mark: give a whole number or a character") from None
-    if picture.is_counted:
-        return _counted(number, square)
-    if not 0 <= number <= len(marks):
-        listed = ", ".join(f"{number} is {mark}" for number, mark in enumerate(marks, 1))
-        raise PositionError(f"{square}: {number} is no mark: 0 is empty, {listed}")
-    return marks[number - 1] if number else " " if "".join(picture.rows)[cell] == " " else "."
-
-
 def _counted(number: int, square: str) -> str:
     """The mark of a number: the character so many places behind "0"."""
     if not 0 <= number < MOST_COUNTED:
@@ -251,14 +244,6 @@ def _counted(number: int, square: str) -> str:
 def _square(picture: Picture, cell: int) -> str:
     names = picture.names
     return names[cell] if names and not names[cell].isdecimal() else f"cell {cell + 1}"
-
-
-def _typed(text: str, picture: Picture) -> list[Board]:
-    """All boards that a text may be, as people type them. A last word that names the side to move does so first."""
-    matched = re.fullmatch(r"(?s)(.*\S)\s+(\S+)", re.sub(r"\s+to move$", "", text.rstrip()))
-    side = None if matched is None else _side(picture, matched[2])
-    texts = [(text, None)] if matched is None or side is None else [(matched[1], side), (text, None)]
-    return [(rows, mover) for part, mover in texts for rows in _readings(part, picture)]
 
 
 def _readings(text: str, picture: Picture) -> Iterator[Rows]:

@@ -125,7 +125,14 @@ def compare(
             yield tally
             continue
         if trial == WITHOUT_TABLE:
-            yield _counted(plain, state, truth, tally)
+            started, below = time.process_time(), dict[Any, tuple[int, int]]()
+            # Children come before parents
+            for other in truth:
+                children = () if plain.is_terminal(other) else plain.actions(other)
+                counts = [below[plain.result(other, action)] for action in children]
+                below[other] = 1 + sum(nodes for nodes, _ in counts), sum(leaves for _, leaves in counts) or 1
+            work = (*below[state], 0, 0, 0, 0, 0) if truth else (tally.nodes, 0, 0, 0, 0, 0, 0)
+            yield Tally(trial, tally.value, *work, time.process_time() - started if truth else 0.0)
             continue
         if (trial.symmetry and not folded.folds) or (trial.order == "promise" and plain.promise is None):
             continue
@@ -133,24 +140,6 @@ def compare(
             continue
         rules = folded if trial.symmetry else plain
         yield run_trial(trial, rules, state, order_of(trial, rules, truth), nodes, progress)[0]
-
-
-def _counted(rules: Rules, state: Any, truth: dict[Any, tuple[int, int]], tally: Tally) -> Tally:
-    """Return what minimax without a table costs, given the states of minimax with one, children before parents."""
-    if tally.value is None:
-        return Tally(WITHOUT_TABLE, None, tally.nodes, 0, 0, 0, 0, 0, 0, 0.0)
-    started = time.process_time()
-    below: dict[Any, tuple[int, int]] = {}
-    for other in truth:
-        if rules.is_terminal(other):
-            below[other] = 1, 1
-            continue
-        nodes, leaves = 1, 0
-        for action in rules.actions(other):
-            of_child = below[rules.result(other, action)]
-            nodes, leaves = nodes + of_child[0], leaves + of_child[1]
-        below[other] = nodes, leaves
-    return Tally(WITHOUT_TABLE, tally.value, *below[state], 0, 0, 0, 0, 0, time.process_time() - started)
 
 
 def order_of(trial: Trial, rules: Rules, truth: dict[Any, tuple[int, int]]) -> Callable[[Any], Iterable[int]]:

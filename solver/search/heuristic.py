@@ -192,17 +192,17 @@ class Look(NamedTuple):
     deepening: int
 
 
-def negamax(game: Any, state: Any, *, depth: int, budget: core.Budget | None = None) -> core.Result:
+def negamax(game: Any, state: Any, *, depth: int) -> core.Result:
     """The value of all lines of `depth` plies from a state; `exact` as in `search`.
 
     Knuth and Moore, An Analysis of Alpha-Beta Pruning, 1975, section 2. States at the bound count as the game's
     estimate, or as a draw where it has none. Time grows with the branching factor to the power of the depth. Raises
-    MethodError with chance or with a depth below 1, GameError where an estimate is out of bounds, BudgetExceeded.
+    MethodError with chance or with a depth below 1, GameError where an estimate is out of bounds.
     """
     state, rules = core.plain_state(state), Rules(game)
     core.refuse_chance(rules, "negamax")
     check_depth(depth)
-    search = _WithLine(rules, rules.evaluate or even, False, {}, budget)
+    search = _WithLine(rules, rules.evaluate or even, False, {})
     value, exact, line = search.look(state, depth)
     return core.Result(value, line[0] if line else None, exact, search.counts, {})
 

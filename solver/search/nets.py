@@ -95,37 +95,22 @@ def meet(net: Net, narrowed: Round, bounds: Any, report: Callable[[int, int], No
         moving = any(moved for _, _, moved in results)
         if gap <= CLOSE or (not moving and gap <= APART):
             return Met(reached(), gap, None, rounds)
-        if rounds == FEW_ROUNDS or not moving:
-            exact = _exact(net, reached())
-            if exact is not None:
+        if (rounds == FEW_ROUNDS or not moving) and len(net.weight) <= FEW_STATES and must_end(listed(net)):
+            # A small net is solved exactly, to the units below and above the values
+            plain, size, exact = listed(net), len(net.weight), reached()
+            guesses = [Fraction(int(exact[2 * i]) - int(exact[2 * i + 1]), 2) for i in range(size)]
+            values = solved(plain, guesses + [Fraction(0)] * (len(plain.weight) - size))
+            if values is not None:
+                for i in range(size):
+                    exact[2 * i], exact[2 * i + 1] = math.floor(values[i]), -math.floor(values[i]) - 1
                 return Met(exact, 1, None, rounds)
-        if not moving or rounds == MOST_ROUNDS or (rounds % LOOK == 0 and _to_come(last_gap, gap) > HOPELESS):
+        # So many are to come, if they go on as in the last LOOK
+        slows = rounds % LOOK == 0 and gap < last_gap
+        to_come = LOOK * math.log(gap / CLOSE) / math.log(last_gap / gap) if slows else 0
+        if not moving or rounds == MOST_ROUNDS or to_come > HOPELESS:
             widest_index = min(widest_index for widest, widest_index, _ in results if widest == gap)
             return Met(reached(), gap, widest_index if gap > APART else None, rounds, moving)
         last_gap = gap if rounds % LOOK == 0 else last_gap
-
-
-def _to_come(last_gap: int, gap: int) -> float:
-    """Rounds until the bounds are near, if they go on as in the last LOOK; 0 where that says nothing."""
-    return LOOK * math.log(gap / CLOSE) / math.log(last_gap / gap) if gap < last_gap else 0
-
-
-def _exact(net: Net, bounds: Any) -> Any:
-    """Solve a small net exactly.
-
-    Returns the units below and above the exact values, in arrays like those of its bounds. Returns None if there are
-    too many states, or if play need not end.
-    """
-    if len(net.weight) > FEW_STATES or not must_end(listed(net)):
-        return None
-    plain = listed(net)
-    guesses = [Fraction(int(bounds[2 * i]) - int(bounds[2 * i + 1]), 2) for i in range(len(net.weight))]
-    values = solved(plain, guesses + [Fraction(0)] * (len(plain.weight) - len(guesses)))
-    if values is None:
-        return None
-    for i in range(len(net.weight)):
-        bounds[2 * i], bounds[2 * i + 1] = math.floor(values[i]), -math.floor(values[i]) - 1
-    return bounds
 
 
 def turns(size: int, backward: bool) -> Iterator[tuple[list[Span], Span]]:
@@ -284,42 +269,33 @@ def solved(net: Net, values: list[Fraction]) -> list[Fraction] | None:
     None if choices come again: each side's answer to the other's goes round in a circle.
     """
     chosen: list[int] = []
-    tried = set()
+    tried, size = set(), len(values)
+    # 1 if a move's child has the same value before the move, -1 if the opposite
+    signs = [1 if target & 1 else -1 for target in net.targets]
     while True:
-        better = [_best(net, i, values, chosen[i] if chosen else None) for i in range(len(values))]
+        # The best choice at each state by the values, the one before if none is better; OUT at a chance node
+        better: list[int] = []
+        for i in range(size):
+            worth = {j: signs[j] * values[net.targets[j] >> 1] for j in range(net.begins[i], net.begins[i + 1])}
+            if net.outside[i] != NO_BOUND:
+                worth[OUT] = Fraction(net.outside[i])
+            best = OUT if net.weight[i] else max(worth, key=worth.__getitem__)
+            better.append(chosen[i] if chosen and not net.weight[i] and worth[best] <= worth[chosen[i]] else best)
         if better == chosen:
             return values
         if tuple(better) in tried:
             return None
         tried.add(tuple(better))
-        chosen, values = better, _solution([_equation(net, i, better[i]) for i in range(len(values))])
-
-
-def _best(net: Net, i: int, values: list[Fraction], chosen: int | None) -> int:
-    """The best choice at state i by the values, the one before if none is better; OUT at a chance node."""
-    if net.weight[i]:
-        return OUT
-    worth = {j: _sign(net, j) * values[net.targets[j] >> 1] for j in range(net.begins[i], net.begins[i + 1])}
-    if net.outside[i] != NO_BOUND:
-        worth[OUT] = Fraction(net.outside[i])
-    best = max(worth, key=lambda j: worth[j])
-    return best if chosen is None or worth[best] > worth[chosen] else chosen
-
-
-def _equation(net: Net, i: int, chosen: int) -> dict[int, Fraction]:
-    """Return the equation of state i for a choice: coefficients by state, and their sum under the number of states."""
-    size, weight = len(net.weight), net.weight[i] or 1
-    constant = 0 if chosen != OUT else net.outside[i]
-    row = {size: Fraction(constant, weight), i: Fraction(1)}
-    for j in range(net.begins[i], net.begins[i + 1]) if net.weight[i] else () if chosen == OUT else (chosen,):
-        target = net.targets[j] >> 1
-        row[target] = row.get(target, Fraction(0)) - _sign(net, j) * Fraction(net.weights[j] or 1, weight)
-    return row
-
-
-def _sign(net: Net, j: int) -> int:
-    """Return 1 if a move's child has the same value before the move, -1 if the opposite."""
-    return 1 if net.targets[j] & 1 else -1
+        # An equation for each: coefficients by state, and their sum under the number of states
+        rows = []
+        for i, choice in enumerate(better):
+            weight = net.weight[i] or 1
+            row = {size: Fraction(net.outside[i] if choice == OUT else 0, weight), i: Fraction(1)}
+            for j in range(net.begins[i], net.begins[i + 1]) if net.weight[i] else () if choice == OUT else (choice,):
+                target = net.targets[j] >> 1
+                row[target] = row.get(target, Fraction(0)) - signs[j] * Fraction(net.weights[j] or 1, weight)
+            rows.append(row)
+        chosen, values = better, _solution(rows)
 
 
 def _solution(rows: list[dict[int, Fraction]]) -> list[Fraction]:

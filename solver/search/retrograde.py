@@ -134,57 +134,47 @@ class _Tier:
 
     def resolve(self, states: list[Any]) -> None:
         """Enter the merits of the states, which are all of the tier's, into the table."""
+        rules, table, best = self.rules, self.table, self.best
+        # The merit that later tiers give a state, and its children in this tier
         for state in states:
-            self._enter(state)
+            self.open[state] = 0
+            for action in rules.actions(state):
+                child = rules.result(state, action)
+                key = rules.canonical(child)
+                if key in table:
+                    merit = rules.lifted(table[key], state, action, child) - rules.endless(state)
+                    best[state] = max(merit, best.get(state, merit))
+                    continue
+                if rules.gain(state, action):
+                    raise scoring(rules, state)
+                self.open[state] += 1
+                self.parents.setdefault(key, []).append((state, rules.same_mover(state, action, child)))
         for state in states:
-            best = self.best.get(state)
-            if best is not None and (best > 0 or not self.open[state]):
-                self._wait(state, best)
+            if state in best and (best[state] > 0 or not self.open[state]):
+                self._wait(state, best[state])
         while self.waiting:
             *_, state, merit = heapq.heappop(self.waiting)
-            if state not in self.found:
-                self.found[state] = merit
-                self._tell(state, merit)
-        endless = self.rules.endless
-        for state in states:
-            merit = self.table[state] = self.found.get(state, 0) + endless(state)
-            if not MARGIN.holds(merit):
-                raise stuck(self.rules, state)
-
-    def _enter(self, state: Any) -> None:
-        """Enter a state: the merit that later tiers give it, and its children in this tier."""
-        rules, table = self.rules, self.table
-        self.open[state] = 0
-        for action in rules.actions(state):
-            child = rules.result(state, action)
-            key = rules.canonical(child)
-            if key in table:
-                merit = rules.lifted(table[key], state, action, child) - rules.endless(state)
-                self.best[state] = max(merit, self.best.get(state, merit))
+            if state in self.found:
                 continue
-            if rules.gain(state, action):
-                raise scoring(rules, state)
-            self.open[state] += 1
-            self.parents.setdefault(key, []).append((state, rules.same_mover(state, action, child)))
+            self.found[state] = merit
+            if self.budget is not None:
+                self.budget.spend(nodes=0)
+            # The first child that is bad enough for the opponent resolves a parent; otherwise the last child does
+            for parent, same in self.parents.get(state, ()):
+                if parent in self.found:
+                    continue
+                lifted = lift(merit, same, True)
+                self.open[parent] -= 1
+                best[parent] = max(lifted, best.get(parent, lifted))
+                if lifted > 0 or (not self.open[parent] and best[parent] <= 0):
+                    self._wait(parent, best[parent])
+        for state in states:
+            merit = table[state] = self.found.get(state, 0) + rules.endless(state)
+            if not MARGIN.holds(merit):
+                raise stuck(rules, state)
 
     def _wait(self, state: Any, merit: int) -> None:
         heapq.heappush(self.waiting, (-abs(merit), next(self._order), state, merit))
-
-    def _tell(self, child: Any, merit: int) -> None:
-        """Pass the merit of a resolved state to its parents.
-
-        The first child that is bad enough for the opponent resolves a parent; otherwise the last child does.
-        """
-        if self.budget is not None:
-            self.budget.spend(nodes=0)
-        for parent, same in self.parents.get(child, ()):
-            if parent in self.found:
-                continue
-            lifted = lift(merit, same, True)
-            self.open[parent] -= 1
-            self.best[parent] = max(lifted, self.best.get(parent, lifted))
-            if lifted > 0 or (not self.open[parent] and self.best[parent] <= 0):
-                self._wait(parent, self.best[parent])
 
 
 def scoring(rules: Rules, state: Any) -> MethodError:

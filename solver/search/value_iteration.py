@@ -94,7 +94,12 @@ def _reached(
         if rules.is_terminal(state):
             ends[state] = rules.utility(state)
             continue
-        listed = list(_children(rules, state))
+        check_outcomes(rules, state)
+        listed: list[Child] = []
+        for weight, group, parent, action, child in edges(rules, state):
+            gain = 0 if action is None else rules.gain(parent, action)
+            same = bool(rules.same_mover(parent, action, child))
+            listed.append((weight, rules.canonical(child), same, gain, group))
         if not listed:
             raise stuck(rules, state)
         if _weight(listed) > MOST_WEIGHT:
@@ -107,13 +112,6 @@ def _reached(
         if len(children) % 1024 == 0:
             progress("forward", len(children), None)
     return children, ends
-
-
-def _children(rules: Rules, state: Any) -> Iterator[Child]:
-    check_outcomes(rules, state)
-    for weight, group, parent, action, child in edges(rules, state):
-        same, gain = bool(rules.same_mover(parent, action, child)), 0 if action is None else rules.gain(parent, action)
-        yield weight, rules.canonical(child), same, gain, group
 
 
 def _weight(children: list[Child]) -> int:
@@ -146,12 +144,30 @@ class _Solve:
             tiers.setdefault(self.rules.tier(state), []).append(state)
         for tier in sorted(tiers, reverse=True):
             states = sorted(tiers[tier])
-            if self._stays(tier, states):
+            lowest, culprit = tier + 1, None
+            for state in states:
+                # Whether some move stays in the tier, and the first that leads to a lower one
+                least = min(self.rules.tier(child[1]) for child in self.children[state])
+                lowest, culprit = min(lowest, least), state if culprit is None and least < tier else culprit
+            if culprit is not None:
+                raise GameError(
+                    f"{self.rules.name}: state {culprit} has a child in a lower tier: tier must never decrease along a"
+                    " move"
+                )
+            if lowest == tier and self.rules.reward is not None:
+                raise MethodError(
+                    f"{self.rules.name} has moves that stay in a tier, and rewards: give it a tier that every move"
+                    " raises"
+                )
+            if lowest == tier or not self.rules.tiered:
                 self.error += self._narrowed(states)
                 self.cyclic = True
             else:
                 for state in states:
-                    self.table[state] = self._value(state)
+                    if self.budget is not None:
+                        self.budget.spend()
+                    worths = [(child[0], child[4], self._seen(child)) for child in self.children[state]]
+                    self.table[state] = int(self.rules.kind.best(worths, mean))
             self.error += 1
             self.progress("backward", len(self.table), None)
         units = Units(self.rules.kind.measured(self.span, self.error), 1, self.point, self.error)
@@ -161,24 +177,6 @@ class _Solve:
         )
         return Expectations(value, action, self.table, units, self.cyclic)
 
-    def _stays(self, tier: int, states: list[Any]) -> bool:
-        """Whether some move stays in the tier. Raises GameError where one leads to a lower one."""
-        lowest = min(self.rules.tier(child[1]) for state in states for child in self.children[state])
-        if lowest < tier:
-            culprit = next(
-                candidate
-                for candidate in states
-                if any(self.rules.tier(it[1]) < tier for it in self.children[candidate])
-            )
-            raise GameError(
-                f"{self.rules.name}: state {culprit} has a child in a lower tier: tier must never decrease along a move"
-            )
-        if lowest == tier and self.rules.reward is not None:
-            raise MethodError(
-                f"{self.rules.name} has moves that stay in a tier, and rewards: give it a tier that every move raises"
-            )
-        return lowest == tier or not self.rules.tiered
-
     def _seen(self, child: Child) -> int:
         """Return the value of a known child, one ply earlier."""
         _, key, same, gain, _ = child
@@ -187,16 +185,26 @@ class _Solve:
             raise _TooWide
         return value
 
-    def _value(self, state: Any) -> int:
-        """The value by children that are known."""
-        if self.budget is not None:
-            self.budget.spend()
-        worths = [(child[0], child[4], self._seen(child)) for child in self.children[state]]
-        return int(self.rules.kind.best(worths, mean))
-
     def _narrowed(self, states: list[Any]) -> int:
         """Value a tier with cycles; the units that are left between the bounds."""
-        net, size = self._net(states), len(states)
+        # The moves between its states, as `Net` has them
+        size, places = len(states), {state: index for index, state in enumerate(states)}
+        begins, targets, weights, outsides, constants = [0], list[int](), list[int](), list[int](), list[int]()
+        for state in states:
+            outside = 0 if self.children[state][0][0] else NO_BOUND
+            for weight, children in _outcomes(self.children[state]):
+                inside = [2 * places[child[1]] + child[2] for child in children if child[1] in places]
+                known = max((self._seen(child) for child in children if child[1] not in places), default=NO_BOUND)
+                if inside and known != NO_BOUND:
+                    inside.append(2 * (size + len(constants)) + 1)
+                    constants.append(known)
+                elif not inside:
+                    outside = outside + weight * known if weight else max(outside, known)
+                targets += inside
+                weights += [weight] * bool(inside) + [0] * (len(inside) - 1)
+            begins.append(len(targets))
+            outsides.append(outside)
+        net = Net(begins, targets, weights, outsides, [_weight(self.children[one]) for one in states], constants)
 
         def narrowed(down: bool, old: int, new: int) -> list[tuple[int, int, bool]]:
             return [
@@ -217,26 +225,6 @@ class _Solve:
         for index, state in enumerate(states):
             self.table[state] = met.bounds[2 * index] - met.bounds[2 * index + 1] >> 1
         return met.gap
-
-    def _net(self, states: list[Any]) -> Net:
-        """The moves between the states of a tier, as `Net` has them."""
-        places = {state: index for index, state in enumerate(states)}
-        begins, targets, weights, outsides, constants = [0], list[int](), list[int](), list[int](), list[int]()
-        for state in states:
-            outside = 0 if self.children[state][0][0] else NO_BOUND
-            for weight, children in _outcomes(self.children[state]):
-                inside = [2 * places[child[1]] + child[2] for child in children if child[1] in places]
-                known = max((self._seen(child) for child in children if child[1] not in places), default=NO_BOUND)
-                if inside and known != NO_BOUND:
-                    inside.append(2 * (len(states) + len(constants)) + 1)
-                    constants.append(known)
-                elif not inside:
-                    outside = outside + weight * known if weight else max(outside, known)
-                targets += inside
-                weights += [weight] * bool(inside) + [0] * (len(inside) - 1)
-            begins.append(len(targets))
-            outsides.append(outside)
-        return Net(begins, targets, weights, outsides, [_weight(self.children[one]) for one in states], constants)
 
 
 def _outcomes(children: list[Child]) -> Iterator[tuple[int, list[Child]]]:

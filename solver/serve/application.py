@@ -79,7 +79,16 @@ class Application:
                     self.kept.keep(scope, response)
             await response(scope, receive, send)
         except Exception as error:
-            refused = _refused(scope, error)
+            if isinstance(error, reply.Refused):
+                refused = error
+            elif isinstance(error, (PositionError, MissingState)):
+                refused = reply.Refused(400 if isinstance(error, PositionError) else 404, str(error))
+            elif isinstance(error, SolverError):
+                logging.getLogger(__name__).error("%s: %s", scope["path"], error)
+                fault = "a book cannot be read" if isinstance(error, BookError) else str(error)
+                refused = reply.Refused(500, f"{fault}: the server's own log says more")
+            else:
+                refused = reply.Refused(500, "something is wrong with the server: its own log says what")
             response = error_page(refused, scope["path"]) if wants_html(scope) else refused.reply()
             await response(scope, receive, send)
             if not isinstance(error, (reply.Refused, SolverError)):
@@ -125,21 +134,6 @@ _PREFLIGHT = reply.Reply(
         "Access-Control-Max-Age": "86400",
     }.items(),
 )
-
-
-def _refused(scope: Any, error: Exception) -> reply.Refused:
-    """Return the message for an error."""
-    if isinstance(error, reply.Refused):
-        return error
-    if isinstance(error, PositionError):
-        return reply.Refused(400, str(error))
-    if isinstance(error, MissingState):
-        return reply.Refused(404, str(error))
-    if isinstance(error, SolverError):
-        logging.getLogger(__name__).error("%s: %s", scope["path"], error)
-        message_text = "a book cannot be read" if isinstance(error, BookError) else str(error)
-        return reply.Refused(500, f"{message_text}: the server's own log says more")
-    return reply.Refused(500, "something is wrong with the server: its own log says what")
 
 
 class Handlers:
@@ -202,7 +196,7 @@ class Handlers:
 
     async def _position(self, request: Any, served: Served, opponent: int | None = None) -> reply.Reply:
         """A position, by knowledge at once, else by live search, if there is any; against an opponent by none."""
-        text, moves = position_in(request), _truth(request, "moves")
+        text, moves = position_in(request), _lists_moves(request)
         try:
             ask, cache = served.answers(moves, opponent).ask, reply.FOREVER
         except MethodError as error:
@@ -218,14 +212,17 @@ class Handlers:
     async def book_line(self, request: Any) -> reply.Reply:
         """Best play by a book."""
         served, _ = self.any_book(request)
-        text, most = position_in(request), _whole(request, "most", 1, operations.MOST_LINE)
-        facts = await anyio.to_thread.run_sync(best_line, served.player, text, most)
-        return reply.reply_of(facts, reply.FOREVER, "line", served.digest, text, str(most))
+        text, most = position_in(request), request.query_params.get("most", str(operations.MOST_LINE))
+        is_number = most.isascii() and most.isdecimal() and len(most) < 10
+        if not is_number or not 1 <= int(most) <= operations.MOST_LINE:
+            raise reply.Refused(400, f"most={most[:40]!r}: say a whole number from 1 to {operations.MOST_LINE:,}")
+        facts = await anyio.to_thread.run_sync(best_line, served.player, text, int(most))
+        return reply.reply_of(facts, reply.FOREVER, "line", served.digest, text, str(int(most)))
 
     async def book_positions(self, request: Any) -> Batch:
         """Many positions of a book, answered as they come in."""
         served, _ = self.any_book(request)
-        return Batch(served.answers(_truth(request, "moves")))
+        return Batch(served.answers(_lists_moves(request)))
 
     def any_book(self, request: Any) -> tuple[Served, Book]:
         """Return the game whose book the path names, and the book. Raises Refused."""
@@ -244,21 +241,12 @@ def position_in(request: Any) -> str:
     return text
 
 
-def _truth(request: Any, name: str) -> bool:
+def _lists_moves(request: Any) -> bool:
     # Parsing nothing takes 10 us
-    if not request.scope["query_string"]:
-        return True
-    text = request.query_params.get(name, "true")
+    text = request.query_params.get("moves", "true") if request.scope["query_string"] else "true"
     if text not in ("true", "false"):
-        raise reply.Refused(400, f"{name}={text[:40]!r}: say true or false")
+        raise reply.Refused(400, f"moves={text[:40]!r}: say true or false")
     return bool(text == "true")
-
-
-def _whole(request: Any, name: str, least: int, most: int) -> int:
-    text = request.query_params.get(name, str(most))
-    if not (text.isascii() and text.isdecimal() and len(text) < 10 and least <= int(text) <= most):
-        raise reply.Refused(400, f"{name}={text[:40]!r}: say a whole number from {least:,} to {most:,}")
-    return int(text)
 
 
 class Batch:
