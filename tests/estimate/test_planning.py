@@ -22,6 +22,12 @@ np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 sys.path.insert(0, str(ROOT / "scripts"))
 
+import scale_games  # noqa: E402
+from schedule import Schedule, Trouble  # noqa: E402
+
+from solver.solving import pipeline  # noqa: E402
+from solver.sweep import projection  # noqa: E402
+
 COSTS = Costs(5e-9, 10e-9)
 MANY = Cluster(64, 32, 256 << 30, 25e9, 40e9, 2.0)
 FEW = Cluster(4, 8, 64 << 30, 10e9)
@@ -79,8 +85,6 @@ def children_of(rules, state):
 
 
 def test_the_tiers_of_a_game_that_can_be_counted_are_counted(small):
-    from solver.sweep import projection
-
     rules, states = small
     census = projection.census(rules.game, seconds=1e9, tiers=True)
     assert (census.counted, census.whole) == (True, True)
@@ -137,7 +141,6 @@ def counted(tmp_path, monkeypatch):
     """Solve a game in shards on two threads; the tasks of each kind, and the bytes of arrays that they returned."""
     pytest.importorskip("fsspec")
     from solver.cluster import on_ray
-    from solver.solving import pipeline
 
     monkeypatch.setattr(sharding, "LOCAL_STATES", -1)
     found, lock = Counter(), threading.Lock()
@@ -175,8 +178,6 @@ def bytes_of(made):
 )
 @pytest.mark.interpreted
 def test_tasks_and_bytes_are_those_of_a_solve(text, least, counted, monkeypatch):
-    from solver.sweep import projection
-
     monkeypatch.setattr(sharding, "MIN_TASK_STATES", least)
     cluster = Cluster(1, 2, 8 << 30)
     tiers = planning.predict(projection.census(load_game(text), seconds=1e9, tiers=True).tiers, COSTS, cluster)
@@ -222,8 +223,6 @@ def plan():
 
 
 def test_a_schedule_without_trouble_takes_what_the_plan_says(plan):
-    from schedule import Schedule, Trouble
-
     calm = Schedule(plan, FEW, Trouble(spread=0.0, stragglers=0.0, between=1e12), 0).run()
     tiers = sum(tier.forward + tier.backward for tier in plan.tiers)
     assert calm.seconds == pytest.approx(tiers + plan.book_seconds, rel=0.02)
@@ -231,8 +230,6 @@ def test_a_schedule_without_trouble_takes_what_the_plan_says(plan):
 
 
 def test_trouble_takes_time_and_all_tasks_are_done(plan):
-    from schedule import Schedule, Trouble
-
     times = []
     for between in (1e12, 20.0):
         run = Schedule(plan, FEW, Trouble(between=between, replaced=1.0), 1).run()
@@ -244,8 +241,6 @@ def test_trouble_takes_time_and_all_tasks_are_done(plan):
 
 def test_the_published_counts_are_whole():
     """Seven by six has 4,531,985,219,092 positions (Tromp), animal shogi 1,567,925,964 arrangements (Tanaka)."""
-    import scale_games
-
     assert sum(scale_games.SEVEN_BY_SIX) == scale_games.TOTALS["connect-four"]
     assert scale_games.arrangements(scale_games.ANIMAL) == scale_games.ANIMAL_ARRANGED
     tiers = [SizedTier(ply, 10 + ply, 9 + ply, 30, 1) for ply in range(43)]
