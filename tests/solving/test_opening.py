@@ -120,10 +120,6 @@ def test_the_book_of_the_kernels_is_the_plain_one(tmp_path, monkeypatch, arrays)
         assert (book.header.scope, book.header.states) == ("ply 5", None)
 
 
-class Killed(BaseException):
-    pass
-
-
 def test_an_interrupted_solve_goes_on_where_it_was(tmp_path, monkeypatch):
     plainly(monkeypatch)
     game, path = load_game("tic-tac-toe"), tmp_path / "book.lmdb"
@@ -135,11 +131,11 @@ def test_an_interrupted_solve_goes_on_where_it_was(tmp_path, monkeypatch):
             if step == "search":
                 searched.append(done)
                 if len(searched) == count:
-                    raise Killed
+                    raise KeyboardInterrupt
 
         return progress
 
-    raises(Killed, None, pipeline.solve, game, path, max_ply=4, progress=stop_after(10))
+    raises(KeyboardInterrupt, None, pipeline.solve, game, path, max_ply=4, progress=stop_after(10))
     assert (path.exists(), (tmp_path / "book.lmdb.journal").exists()) == (False, True)
     pipeline.solve(game, path, max_ply=4, progress=stop_after(0))
     assert len(searched) == len(opening.plies(Rules(game), 4)[-1])  # none of the ten is searched again

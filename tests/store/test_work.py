@@ -40,7 +40,7 @@ from solver.sweep.checkpoint import (  # noqa: E402
 )
 from solver.sweep.scale import Scale, Tally  # noqa: E402
 from tests.refusals import raises  # noqa: E402
-from tests.solutions import swept  # noqa: E402
+from tests.solutions import Stopped, swept  # noqa: E402
 from tests.ways import slow_rows  # noqa: E402
 
 pytestmark = pytest.mark.interpreted
@@ -52,16 +52,11 @@ def by_kernels(monkeypatch):
     monkeypatch.setattr(plain, "PLAIN_LIMIT", 0)
 
 
-class Stopped(Exception):
-    pass
-
-
 class Stop:
     """A progress callback that stops the solve at a call."""
 
     def __init__(self, at):
-        self.at = at
-        self.calls = 0
+        self.at, self.calls = at, 0
 
     def __call__(self, step, done, total, note=""):
         self.calls += 1
