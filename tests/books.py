@@ -2,8 +2,6 @@
 
 import random
 import shutil
-import subprocess
-import sys
 import tempfile
 import textwrap
 import zlib
@@ -21,6 +19,7 @@ from solver.base.value import Value, merit_of
 from solver.book import Header
 from solver.book.format import HEADER_KEY, seal
 from solver.book.writer import write_book
+from tests.processes import python
 
 KEYED_BY_STATE = ("instant", "compact")  # the codecs that take any states and values; ranked ones are of a game
 EVERY_KEYED = (*KEYED_BY_STATE, "steps", "wide")  # and samples of expectations, and of states of more than 63 bits
@@ -57,25 +56,13 @@ def header_of(values, palette=None, **changes):
     numbers = Counter(values.values())
     palette = palette_of(numbers) if palette is None else palette
     slowest = max((value for value in palette if value.score > 0), key=lambda value: value.distance or 0, default=None)
-    facts = {
-        "game": "coins",
-        "rules": "0" * 64,
-        "method": "minimax",
-        "scope": "complete",
-        "symmetry": False,
-        "score_game": any(value.distance is None and value.score for value in palette),
-        "palette": palette,
-        "states": len(values),
-        "terminal": 0,
-        "stored": len(values),
-        "counts": {
-            outcome: sum(numbers[value] for value in numbers if value.outcome == outcome)
-            for outcome in ("win", "draw", "loss")
-        },
-        "tiers": None,
-        "root": Value(0),
-        "longest": None,
+    counts = {
+        kind: sum(numbers[value] for value in numbers if value.outcome == kind) for kind in ("win", "draw", "loss")
     }
+    facts = {"game": "coins", "rules": "0" * 64, "method": "minimax", "scope": "complete", "symmetry": False}
+    facts |= {"score_game": any(value.distance is None and value.score for value in palette), "palette": palette}
+    facts |= {"states": len(values), "terminal": 0, "stored": len(values), "counts": counts}
+    facts |= {"tiers": None, "root": Value(0), "longest": None}
     if slowest is not None and not facts["score_game"]:
         state = min((state for state, value in values.items() if value == slowest), default=0)
         facts["longest"] = slowest.distance, state
@@ -94,16 +81,9 @@ def expectations(values):
 
 def write_expectations(path, values, *, part=PART):
     """A book of a dict of expectations."""
-    header = header_of(
-        values,
-        palette=[],
-        method="expectiminimax",
-        root=Value(0.0),
-        score_game=False,
-        longest=None,
-        counts={"win": len(values), "draw": 0, "loss": 0},
-        expectation=Expectation("utility", 2.0**-30, 2.0**-31),
-    )
+    facts = {"palette": [], "method": "expectiminimax", "root": Value(0.0), "score_game": False}
+    facts |= {"longest": None, "counts": {"win": len(values), "draw": 0, "loss": 0}}
+    header = header_of(values, expectation=Expectation("utility", 2.0**-30, 2.0**-31), **facts)
     states = sorted(values)
     numbers = [int(values[state].score * (1 << 30)) + (1 << 30) for state in states]
     parts = [(states[at : at + part], numbers[at : at + part]) for at in range(0, len(states), part)]
@@ -308,9 +288,7 @@ CORRUPTION = """
 
 def corrupt(path, seed, trials):
     """How many of the damaged copies were refused and how many answered rightly; a signal or a wrong answer fails."""
-    code = textwrap.dedent(CORRUPTION)
-    command = [sys.executable, "-c", code, str(path), str(seed), str(trials)]
-    run = subprocess.run(command, capture_output=True, text=True)
+    run = python(textwrap.dedent(CORRUPTION), path, seed, trials)
     assert run.returncode == 0, (run.returncode, run.stderr[-2000:])
     return [int(word) for word in run.stdout.split()]
 

@@ -137,20 +137,9 @@ def write_grown(path):
             values[state] = value if state % 5 == 0 else Estimated(guess, None)
     signs = [(one.score > 0) - (one.score < 0) for one in values.values()]
     length, place = max((one.distance, -state) for state, one in values.items() if one.score > 0 and one.distance)
-    facts = {
-        "game": rules.name,
-        "rules": rules.fingerprint,
-        "method": "drop-out",
-        "scope": "grown",
-        "symmetry": True,
-        "states": None,
-        "terminal": None,
-        "tiers": None,
-        "estimate": kind,
-        "score_game": False,
-        "palette": sorted({*values.values()}, key=merit_of, reverse=True),
-        "counts": {"win": signs.count(1), "draw": signs.count(0), "loss": signs.count(-1)},
-        "root": values[rules.canonical(game.initial())],
-        "longest": (length, -place),
-    }
+    facts = {"game": rules.name, "rules": rules.fingerprint, "method": "drop-out", "scope": "grown", "symmetry": True}
+    facts |= {"states": None, "terminal": None, "tiers": None, "estimate": kind, "score_game": False}
+    facts |= {"counts": {"win": signs.count(1), "draw": signs.count(0), "loss": signs.count(-1)}}
+    facts |= {"palette": sorted({*values.values()}, key=merit_of, reverse=True), "longest": (length, -place)}
+    facts |= {"root": values[rules.canonical(game.initial())]}
     write_values(path, values, facts=facts)
