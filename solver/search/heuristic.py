@@ -48,64 +48,101 @@ def search(
     if evaluate is None:
         evaluate = estimates_of(rules)
     check_depth(depth)
-    searcher = Limited(rules, evaluate, budget)
-    action: int | None = None
+    searcher = Limited(rules, evaluate, budget, keeps=True)
+
+    def worth(action: int, alpha: Any) -> Any:
+        return searcher.run(searcher.worth(state, action, depth, alpha, core.INFINITY))[0]
+
+    searcher.count()
     if rules.is_terminal(state):
-        merit = searcher.run(searcher.visit(state, depth, -core.INFINITY, core.INFINITY))
+        merit, action = rules.end(state), None
     else:
-        searcher.count()
-        merit, action = core.best_move(
-            rules, state, lambda action, alpha: searcher.run(searcher.worth(state, action, depth, alpha, core.INFINITY))
-        )
+        merit, action = core.best_move(rules, state, worth)
     value = estimated_value(merit, rules.scores)
     return core.Result(value, action, is_exact(value, depth, searcher.cut), searcher.counts, {})
 
 
 class Limited(core.Search):
-    """A search of limited depth. The table holds merits by canonical state and plies that are left."""
+    """A search of limited depth, alpha-beta if it is to `prune`, else negamax.
+
+    Where it `keeps` values, the table holds merits and lines by canonical state and plies that are left, and moves come
+    in the order of `promise`. Else they come as the rules list them, but for those in `first`, which are tried first.
+    `best` are the moves found best.
+    """
 
     method = "a search of limited depth"
     cut = False  # whether a state was cut off
 
-    def __init__(self, rules: Rules, evaluate: Evaluate, *arguments: Any) -> None:
+    def __init__(
+        self,
+        rules: Rules,
+        evaluate: Evaluate,
+        *arguments: Any,
+        prune: bool = True,
+        keeps: bool = False,
+        first: dict[Any, int] | None = None,
+    ) -> None:
         super().__init__(rules, None, *arguments)
-        self.evaluate = evaluate
-        self.ordered = core.ordered_actions(rules)
+        self.evaluate, self.prune, self.keeps, self.first = evaluate, prune, keeps, first or {}
+        self.best = dict[Any, int]()
+        self.ordered = core.ordered_actions(rules) if keeps else self.best_first
+
+    def look(self, state: Any, depth: int) -> tuple[Value, bool, tuple[int, ...]]:
+        """Return a state's value so many plies ahead, whether it is exact, and the line that leads there."""
+        merit, line = self.run(self.visit(state, depth, -core.INFINITY, core.INFINITY))
+        value = estimated_value(merit, self.rules.scores)
+        return value, is_exact(value, depth, self.cut), line
 
     def visit(self, state: Any, left: int, alpha: Any, beta: Any) -> core.Visit:
-        """The merit of a state, or its estimate from some plies ahead; a bound outside the window, as alpha-beta's."""
+        """The merit of a state, or its estimate from some plies ahead, and the line that leads there.
+
+        A merit outside the window is a bound, as alpha-beta's.
+        """
         self.count()
-        if self.rules.is_terminal(state):
-            return self.rules.end(state)
+        rules = self.rules
+        if rules.is_terminal(state):
+            return rules.end(state), ()
         if left == 0:
             self.cut = True
-            return checked(self.rules, state, self.evaluate(state))
-        key = self.rules.canonical(state), left
+            return checked(rules, state, self.evaluate(state)), ()
+        key = (rules.canonical(state), left) if self.keeps else None
         if key in self.table:
             self.counts.hits += 1
             return self.table[key]
-        best, floor = -core.INFINITY, alpha
+        best: Any = (-core.INFINITY, ())
+        floor = alpha
         for action in self.ordered(state):
-            merit = yield from self.worth(state, action, left, floor, beta)
-            if merit > best:
-                best = merit
-                if best >= beta:
-                    self.counts.cutoffs += 1
-                    break
-                if best > floor:
-                    floor = best
-        if best == -core.INFINITY:
-            raise core.stuck(self.rules, state)
-        if alpha < best < beta:
+            merit, line = yield from self.worth(state, action, left, floor, beta)
+            if merit > best[0]:
+                best = merit, (action, *line)
+                if self.prune:
+                    floor = max(floor, merit)
+                    if merit >= beta:
+                        self.counts.cutoffs += 1
+                        break
+        if not best[1]:
+            raise core.stuck(rules, state)
+        if key is None:
+            self.best[state] = best[1][0]
+        elif alpha < best[0] < beta:
             self.table[key] = best
         return best
 
+    def best_first(self, state: Any) -> list[int]:
+        """The moves as they come, but for the one that was best before."""
+        actions = list(self.rules.actions(state))
+        first_action = self.first.get(state)
+        if first_action is None:
+            return actions
+        return [first_action, *(action for action in actions if action != first_action)]
+
     def worth(self, state: Any, action: int, left: int, alpha: Any, beta: Any) -> core.Visit:
-        """Return the value of an action within its window."""
+        """Return the merit of an action within its window, and the line from there."""
         rules = self.rules
         child = rules.result(state, action)
-        merit = yield child, left - 1, *core.window(rules, state, action, child, alpha, beta)
-        return back_up(rules, merit, state, action, child)
+        below = core.window(rules, state, action, child, alpha, beta) if self.prune else (-core.INFINITY, core.INFINITY)
+        merit, line = yield child, left - 1, *below
+        return back_up(rules, merit, state, action, child), line
 
 
 def estimates_of(rules: Rules) -> Evaluate:
@@ -202,7 +239,7 @@ def negamax(game: Any, state: Any, *, depth: int) -> core.Result:
     state, rules = core.plain_state(state), Rules(game)
     core.refuse_chance(rules, "negamax")
     check_depth(depth)
-    search = _WithLine(rules, rules.evaluate or even, False, {})
+    search = Limited(rules, rules.evaluate or even, None, prune=False)
     value, exact, line = search.look(state, depth)
     return core.Result(value, line[0] if line else None, exact, search.counts, {})
 
@@ -223,7 +260,7 @@ def looks(
     best: dict[Any, int] = {}
     total = 0
     for plies in range(1, depth + 1):
-        deepened = _WithLine(rules, evaluate, True, best, core.Budget(nodes), progress)
+        deepened = Limited(rules, evaluate, core.Budget(nodes), progress, first=best)
         try:
             value, exact, line = deepened.look(state, plies)
         except BudgetExceeded:
@@ -236,7 +273,7 @@ def looks(
         counts: list[int | None] = []
         for prune in (False, True):
             # With moves as they come
-            plain = _WithLine(rules, evaluate, prune, {}, core.Budget(nodes), progress)
+            plain = Limited(rules, evaluate, core.Budget(nodes), progress, prune=prune)
             try:
                 plain.look(state, plies)
             except BudgetExceeded:
@@ -246,59 +283,3 @@ def looks(
         full, pruned = counts
         guess = None if rules.is_terminal(end) else evaluate(end)
         yield Look(plies, value, exact, line, end, guess, full, pruned, total)
-
-
-class _WithLine(Limited):
-    """It says the line, too, without a table; `first` are moves to try first, `best` those found best."""
-
-    def __init__(
-        self, rules: Rules, evaluate: Evaluate, prune: bool, first_actions: dict[Any, int], *arguments: Any
-    ) -> None:
-        super().__init__(rules, evaluate, *arguments)
-        self.prune, self.first, self.best = prune, first_actions, dict[Any, int]()
-
-    def look(self, state: Any, depth: int) -> tuple[Value, bool, tuple[int, ...]]:
-        """Return a state's value so many plies ahead, whether it is exact, and the line that leads there."""
-        merit, line = self.run(self.visit(state, depth, -core.INFINITY, core.INFINITY))
-        value = estimated_value(merit, self.rules.scores)
-        return value, is_exact(value, depth, self.cut), line
-
-    def visit(self, state: Any, left: int, alpha: Any, beta: Any) -> core.Visit:
-        """Return the merit of a state, or its estimate from some plies ahead, and the line that leads there."""
-        self.count()
-        rules = self.rules
-        if rules.is_terminal(state):
-            return rules.end(state), ()
-        if left == 0:
-            self.cut = True
-            return checked(rules, state, self.evaluate(state)), ()
-        best: Any = (-core.INFINITY, ())
-        for action in self.best_first(state):
-            merit, line = yield from self.worth(state, action, left, alpha, beta)
-            if merit > best[0]:
-                best = merit, (action, *line)
-            if self.prune:
-                alpha = max(alpha, best[0])
-                if alpha >= beta:
-                    self.counts.cutoffs += 1
-                    break
-        if not best[1]:
-            raise core.stuck(rules, state)
-        self.best[state] = best[1][0]
-        return best
-
-    def best_first(self, state: Any) -> list[int]:
-        """The moves as they come, but for the one that was best before."""
-        actions = list(self.rules.actions(state))
-        first_action = self.first.get(state)
-        if first_action is None:
-            return actions
-        return [first_action, *(action for action in actions if action != first_action)]
-
-    def worth(self, state: Any, action: int, left: int, alpha: Any, beta: Any) -> core.Visit:
-        """Return the merit of an action within its window, and the line from there."""
-        rules = self.rules
-        child = rules.result(state, action)
-        below = core.window(rules, state, action, child, alpha, beta) if self.prune else (-core.INFINITY, core.INFINITY)
-        merit, line = yield child, left - 1, *below
-        return back_up(rules, merit, state, action, child), line
