@@ -24,7 +24,6 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from solver.base import value
-from solver.base.kinds import LOST
 from solver.base.parallel import Workers
 from solver.base.progress import Progress
 from solver.compiled.agreement import naming_states
@@ -34,8 +33,9 @@ from solver.store.packed import LAST, Table
 from solver.store.runs import spans, splitters
 from solver.store.shared import shared
 from solver.store.shelves import ALL_KEYS, ValueShelf, Window
+from solver.sweep import batch as batches
 from solver.sweep import retrograde
-from solver.sweep.batch import FINE, LOST_CHILD, TOO_WIDE, new_batch, next_batch, refuse, too_wide, value_at, widest_of
+from solver.sweep.batch import FINE, LOST_CHILD, TOO_WIDE, least_unmet, new_batch, next_batch, value_at, widest_of
 from solver.sweep.checkpoint import BackwardState, Checkpoint
 from solver.sweep.expansion import STATES_PER_CALL
 from solver.sweep.forward import Forward
@@ -120,24 +120,20 @@ def exclude(moves: Moves, known: TierLookup, begin: int, end: int, excluded: NDA
         owners, merits, rows, places = batch.edges.owners, batch.edges.merits, batch.rows, batch.places
         if len(marks) <= count:
             marks = np.full(2 * count + 1, -1, np.int64)
+        for j in range(count):
+            if merits[j] == NOT_TERMINAL:
+                if places[j] == MISSING:
+                    return LOST_CHILD, known.states[cursor + (owners[j] >> 1)]
+                merits[j] = -value_at(known, rows[j], places[j])
         j = 0
         for state in range(cursor, next_state):
+            first = j
             while j < count and cursor + (owners[j] >> 1) == state:
-                nimber = 0
-                if merits[j] == NOT_TERMINAL:
-                    if places[j] == MISSING:
-                        return LOST_CHILD, known.states[state]
-                    nimber = max(value_at(known, rows[j], places[j]), 0)
-                # No state has so many moves that a larger one counts
-                if nimber < len(marks):
-                    marks[nimber] = state
                 j += 1
-            least = 0
-            while marks[least] == state:
-                least += 1
+            least = least_unmet(merits, first, j, marks, state)
             if least > widest:
                 return TOO_WIDE, known.states[state]
-            excluded[state - begin] = least if least else LOST
+            excluded[state - begin] = least
         cursor = next_state
     return FINE, np.int64(0)
 
@@ -196,7 +192,7 @@ class Backward:
         """Begin anew with a wider scale: rewards add up, and their sum is known only at the end."""
         # Margins of tiers with cycles have 16 bits (`scale.WIN`): no wider scale helps.
         if self.cyclic:
-            raise too_wide(self.rules)
+            raise batches.too_wide(self.rules)
         scale = wider(self.rules, self.scale)
         self.merits.discard()
         merits = ValueShelf(self.work, "merits", scale.kind, numbered=True)
@@ -286,7 +282,7 @@ class Backward:
                 fault = self.value(
                     self.moves, window.known, chunk_begin, chunk_end, span, self.scale.point, best_merits
                 )
-                refuse(self.rules, *fault)
+                batches.refuse(self.rules, *fault)
             return best_merits
 
         for span in ranges:

@@ -13,6 +13,7 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from solver.base.errors import MethodError
+from solver.base.kinds import LOST
 from solver.check.conformance import confirmed
 from solver.compiled import edges
 from solver.compiled.edges import Edges, Moves
@@ -100,6 +101,28 @@ def widest_of(values: NDArray[Any]) -> Any:
     """Return the largest margin that an array of merits may hold."""
     # 64 - 8 * itemsize bits are missing at the top of a smaller number.
     return min(edges.MOST_MARGIN, LAST >> 64 - 8 * values.itemsize)
+
+
+@register_jitable
+def least_unmet(merits: NDArray[Any], first: int, last: int, met: NDArray[Any], mark: int) -> Any:
+    """The least nimber that none of the moves first..last leads to (mex), as a merit.
+
+    Args:
+        merits: What the moves are worth to who makes them.
+        first: The first move.
+        last: The index after the last.
+        met: (more than there are moves,) int64, without this mark. Changed in place.
+        mark: The number of the state.
+    """
+    for j in range(first, last):
+        # No state has so many moves that a larger one counts
+        nimber = max(-merits[j], 0)
+        if nimber < len(met):
+            met[nimber] = mark
+    least = 0
+    while met[least] == mark:
+        least += 1
+    return np.int64(least if least else LOST)
 
 
 @register_jitable

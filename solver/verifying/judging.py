@@ -15,7 +15,6 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from solver.base.expectations import MIDDLE
-from solver.base.kinds import LOST
 from solver.base.value import WIN, merit_of
 from solver.book.format import Header
 from solver.compiled.binding import kernel
@@ -23,7 +22,7 @@ from solver.compiled.edges import BATCH_MOVES, GROUP_SHIFT, NOT_TERMINAL, Moves,
 from solver.store.addresses import prefetch
 from solver.store.shared import shared
 from solver.store.sorting import lower_bound, upper_bound
-from solver.sweep.batch import next_edges
+from solver.sweep.batch import least_unmet, next_edges
 from solver.verifying.plainly import GROUNDED, SCORING, UNEVEN
 
 game: Any = None  # constants of the bound copies
@@ -231,20 +230,6 @@ def tally(tiers: NDArray[Any], scores: NDArray[Any], known: NDArray[Any], tallie
                 return i
         tallies[row, 3 - (scores[i] > 0) + (scores[i] < 0)] += 1
     return -1
-
-
-@register_jitable
-def least_unmet(merits: NDArray[Any], first: int, last: int, met: NDArray[Any], mark: int) -> Any:
-    """The least nimber that no move leads to, as a merit. `met` (moves + 1,) has other marks at the others."""
-    for j in range(first, last):
-        # No state has so many moves that a larger one counts
-        nimber = max(-merits[j], 0)
-        if nimber < len(met):
-            met[nimber] = mark
-    least = 0
-    while met[least] == mark:
-        least += 1
-    return np.int64(least if least else LOST)
 
 
 @register_jitable
