@@ -45,6 +45,7 @@ def plainly(monkeypatch):
 
 def by_kernels(monkeypatch):
     monkeypatch.setattr(plain, "PLAIN_LIMIT", 0)
+    monkeypatch.setattr(plain, "MANY_TIERS", 1 << 30)
 
 
 @pytest.fixture(autouse=True)

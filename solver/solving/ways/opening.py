@@ -103,7 +103,8 @@ def plies(
     complete. If `holds` is given, play goes on in states that a book holds alone. Plies of PLAIN_LIMIT states are
     expanded by compiled rules, if there are any.
     """
-    layers = [sorted({rules.canonical(state) for state in rules.roots() if not rules.is_terminal(state)})]
+    roots = {rules.canonical(state) for state in rules.roots() if not rules.is_terminal(state)}
+    layers = [sorted(state for state in roots if holds is None or holds(state))]
     following, compiles = _plainly(rules, layers, enough, holds), holds is None and _may_compile(rules)
     while len(layers) <= max_ply:
         if compiles and len(layers[-1]) >= PLAIN_LIMIT:
@@ -221,10 +222,12 @@ def derive(rules: Rules, layers: Sequence[list[int]], merits: dict[int, int]) ->
         # Searches count plies: what is known without distances is as if the game ended there
         all_rules, size = Rules.of(rules), WIN if rules.kind.bare else 1
         table: dict[Any, int] = {state: size * merit for state, merit in merits.items()}
-        search = alphabeta.Minimax(all_rules, table=table)
-        search.method = Method.ALPHABETA  # in its errors
-        search.result(None)
+        _Rest(all_rules, table=table).result(None)
         merits.update((state, merit_of(rules.kind.kept(all_rules.kind.value(table[state])))) for state in left)
+
+
+class _Rest(alphabeta.Minimax):
+    method = Method.ALPHABETA  # in its errors
 
 
 def _may_compile(rules: Rules) -> bool:

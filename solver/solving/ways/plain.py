@@ -64,7 +64,7 @@ def tried(job: Job, games: Sequence[RandomGame] = (), cached: bool = False) -> O
         with contextlib.suppress(BudgetExceeded):
             return solved(job, Budget(states, seconds))
         # The kernels pay for every tier, plain Python for every state. So it gets the time of theirs for the tiers.
-        tiers = tiers_of_one_game(rules) if rules.tiered and states else 0
+        tiers = tiers_of_one_game(rules) if rules.tiered else 0
         if tiers > MANY_TIERS:
             with contextlib.suppress(BudgetExceeded):
                 return solved(
@@ -100,38 +100,9 @@ def solved(job: Job, budget: Budget | None = None, reason: str | None = None) ->
         chosen = rules.kind.acyclic
     slow = f"{rules.name}: its rules take more than {SLOW:g} seconds for a state: they must end"
     seconds = None if budget is None else budget.seconds_left
-    with contextlib.nullcontext() if seconds is None else impatient(SLOW + seconds, slow):
-        try:
-            result = _result(job, chosen, budget, reason)
-            if method == AUTO and chosen == Method.MINIMAX and some_stay(rules, result.table):
-                # Use the kernels' name of the method: the values are the same
-                chosen = Method.RETROGRADE
-        except MethodError:
-            if method != AUTO or rules.kind.cyclic != Method.RETROGRADE or chosen == Method.RETROGRADE:
-                raise
-            chosen = Method.RETROGRADE
-            result = _result(job, chosen, budget, reason)
-        table = result.table
-        if isinstance(result, value_iteration.Expectations):
-            solved = solved_by(rules, table, rules.tier, result.units, result.cyclic)
-            return Outcome(solved, solved.method, "complete")
-        if chosen == Method.ALPHABETA:
-            return Outcome(solved_by(rules, table), chosen, "exact")
-        if not is_built_in(rules.name):
-            check_table(rules.game, table, rules.symmetry)
-        # Plain searches find distances, too
-        if rules.kind is WDL:
-            table = {state: (merit > 0) - (merit < 0) for state, merit in table.items()}
-        tier = rules.tier if rules.kind.in_tiers(method) else lambda state: 0
-        solved = solved_by(rules, table, tier, cyclic=chosen == Method.RETROGRADE)
-        return Outcome(solved, solved.method, "complete")
-
-
-def _result(job: Job, chosen: Method, budget: Budget | None, reason: str | None) -> Any:
-    """The result of one of METHODS."""
-    state_limit = _most_states(job, chosen)
 
     def progress(step: str, done: int, total: int | None, note: str = "") -> None:
+        state_limit = _most_states(job, chosen)
         if budget is not None:
             job.options.progress("plain Python", done, None)
         elif state_limit is not None and done > state_limit:
@@ -143,9 +114,34 @@ def _result(job: Job, chosen: Method, budget: Budget | None, reason: str | None)
         else:
             job.options.progress(step, done, total, note)
 
-    if budget is not None:
-        progress("plain Python", 0, None)
-    return METHODS[chosen](job.rules, budget=budget, progress=progress)
+    with contextlib.nullcontext() if seconds is None else impatient(SLOW + seconds, slow):
+        if budget is not None:
+            progress("plain Python", 0, None)
+        try:
+            result = METHODS[chosen](rules, budget=budget, progress=progress)
+        except MethodError:
+            if method != AUTO or rules.kind.cyclic != Method.RETROGRADE or chosen == Method.RETROGRADE:
+                raise
+            chosen = Method.RETROGRADE
+            result = METHODS[chosen](rules, budget=budget, progress=progress)
+        table = result.table
+        if isinstance(result, value_iteration.Expectations):
+            solved = solved_by(rules, table, rules.tier, result.units, result.cyclic)
+            return Outcome(solved, solved.method, "complete")
+        if chosen == Method.ALPHABETA:
+            return Outcome(solved_by(rules, table), chosen, "exact")
+        # The kernels' name of the method, where some move stays in its tier: the values are the same
+        is_cyclic = chosen == Method.RETROGRADE or (
+            method == AUTO and chosen == Method.MINIMAX and some_stay(rules, table)
+        )
+        if not is_built_in(rules.name):
+            check_table(rules.game, table, rules.symmetry)
+        # Plain searches find distances, too
+        if rules.kind is WDL:
+            table = {state: (merit > 0) - (merit < 0) for state, merit in table.items()}
+        tier = rules.tier if rules.kind.in_tiers(method) else lambda state: 0
+        solved = solved_by(rules, table, tier, cyclic=is_cyclic)
+        return Outcome(solved, solved.method, "complete")
 
 
 def _most_states(job: Job, method: Method) -> int | None:
