@@ -135,6 +135,10 @@ class Kind:
         """The value that has a merit in plain searches."""
         return value_of(merit, self.scores, win)
 
+    def value_within(self, low: Any, high: Any) -> Value | None:
+        """The value whose merit in plain searches lies between bounds; None if they leave more than one."""
+        return self.value(low) if low == high else None
+
     def kept(self, value: Value) -> Value:
         """Return the part of a value that this kind stores."""
         return value

@@ -251,7 +251,7 @@ class Knowledge:
             # No book stores a vanishing state: its value follows from its moves, one ply on.
             vanishing = self.rules.vanishing
             low, high = self._ahead.range(key, max(plies, 1) if vanishing and vanishing(state) else plies)
-            value, sign = self.book_rules.kind.value(low) if low == high else None, (low > 0) - (high < 0)
+            value, sign = self.book_rules.kind.value_within(low, high), (low > 0) - (high < 0)
             # Who wins is known, but not how soon
             if value is None and sign and not self.rules.scores:
                 return Answer(None, False, "search", sign)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -180,7 +181,8 @@ def _simulated(player: Player, games: int, progress: Progress) -> Profile:
     for index, (first, second) in enumerate((first, second) for first in players for second in players):
         played = simulation.play(start, 0, 0.0, (first, second))
         plies, signs = [len(moves) for moves in played.moves], [_lead(result) for result in played.results]
-        lengths = [plies.count(length) / games for length in range(max(plies) + 1)]
+        counts = Counter(plies)
+        lengths = [counts[length] / games for length in range(max(plies) + 1)]
         wins, draws, losses = (signs.count(sign) / games for sign in (1, 0, -1))
         length, error = sum(plies) / games, played.unfinished / games
         matrix.append(
@@ -188,8 +190,8 @@ def _simulated(player: Player, games: int, progress: Progress) -> Profile:
         )
         if first == second == "random":
             for ply in range(max(plies)):
-                counts = [moves[ply] for moves in played.moves if len(moves) > ply]
-                branching.append(Ply(ply, len(counts) / games, sum(counts) / len(counts), None))
+                choices = [moves[ply] for moves in played.moves if len(moves) > ply]
+                branching.append(Ply(ply, len(choices) / games, sum(choices) / len(choices), None))
         progress("profile", index + 1, len(players) ** 2)
     answer, moves = player.examine(start)
     rated = []

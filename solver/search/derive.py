@@ -147,8 +147,7 @@ def settled(rules: Rules, state: Any, plies: int, find: Find = _nothing) -> Valu
     It ends in finished states and in those that `find`, asked for canonical ones, knows the value of. Cost: all lines
     of play of that length. Raises GameError at a state that has no actions and is not terminal.
     """
-    low, high = range_of(rules, state, plies, find)
-    return rules.kind.value(low) if low == high else None
+    return rules.kind.value_within(*range_of(rules, state, plies, find))
 
 
 class Ahead:

@@ -142,12 +142,14 @@ def _solved_in_arrays(
         return None
     make, size, needed = next((one for one in chosen if one[2] <= memory), chosen[0])
     if needed > memory:
-        numbers = f"arrays of {size:,} numbers need {needed / 2**30:.2f} GiB of memory, {memory / 2**30:.2f} GiB"
+        needs = f"need {needed / 2**30:.2f} GiB of memory, {memory / 2**30:.2f} GiB are free for them"
         if rules.kind.converts or (make is ByNumber and rules.everywhere and size > MOST_STARTS):
-            raise ResourceError(f"{numbers} are free for them: raise --memory; --wdl and --codec ranked take less")
+            raise ResourceError(
+                f"arrays of {size:,} numbers {needs}: raise --memory; --wdl and --codec ranked take less"
+            )
         if saved.arrays is not None:
-            raise ResourceError(f"{numbers} are free for them: raise --memory, or --restart")
-        options.say(f"states are sorted: {numbers} are free for them; --memory says more")
+            raise ResourceError(f"arrays of {size:,} numbers {needs}: raise --memory, or --restart")
+        options.say(f"states are sorted: arrays of {size:,} numbers {needs}; --memory says more")
         return None
     begun, arrays = time.monotonic(), make(compiled, work, options.progress, saved.arrays)
     if isinstance(arrays, ByState):

@@ -82,7 +82,6 @@ class Plain:
         # States of a grown book whose values are no estimates
         self.exact: int = 0
         self._tiers = {tier.tier for tier in book.header.tiers or ()}
-        self._remedy = "solve again" if book.header.estimate is None else "grow it again"
         depth = 0 if book.trim is None else book.trim.depth
         self._settled = functools.lru_cache(SETTLED)(functools.partial(settled, rules, plies=depth, find=book.find))
 
@@ -163,7 +162,7 @@ class Plain:
             self.outcomes[name] > stated[name] or not (exact or self.outcomes[name] == stated[name]) for name in stated
         ):
             raise DamagedBook(
-                f"{self.book.path}: its header counts {stated}, its states are {dict(self.outcomes)}: {self._remedy}"
+                f"{self.book.path}: its header counts {stated}, its states are {dict(self.outcomes)}: make it again"
             )
 
     def check_whole(self) -> None:
@@ -235,7 +234,9 @@ class Plain:
         return tier
 
     def _wrong(self, state: int, what: str) -> DamagedBook:
-        return DamagedBook(f"{self.book.path}: state {state} {what}: {self._remedy}")
+        if self.book.header.estimate is not None:
+            return DamagedBook(f"{self.book.path}: state {state} {what}: grow it again")
+        return DamagedBook(f"{self.book.path}: state {state} {what}: solve again")
 
 
 def check_values(plain: Plain, progress: Progress) -> None:

@@ -260,12 +260,12 @@ def _check_whole(book: Book, rules: Rules, means: claims.Means, progress: Progre
     Returns:
         How many states plain Python checked, and why it checked all of a book that kernels could take.
     """
-    number, stays, reason, plain = 0, None, None, Plain(book, rules, True)
+    number, stays, reason = 0, None, None
     if len(book) > PLAIN_LIMIT and not rules.plain_only and extras.has_kernels():
-        sample = list(_spread(book))
+        sample, sampled = list(_spread(book)), Plain(book, rules, True)
         for state, value in sample:
-            plain.check(state, value)
-        number, plain = len(sample), Plain(book, rules, True)
+            sampled.check(state, value)
+        number = len(sample)
         try:
             stays = _stays_by_kernels(book, rules, means, progress)
         except UncompiledRules as error:
@@ -280,6 +280,7 @@ def _check_whole(book: Book, rules: Rules, means: claims.Means, progress: Progre
         if _plain_bytes(book) > means.memory:
             raise ResourceError(_too_large(book, reason and f"plain Python must judge ({reason})"))
         check_book(book.path, progress, book.game)
+        plain = Plain(book, rules, True)
         check_values(plain, progress)
         plain.check_whole()
         stays, number = plain.stays, len(book)
