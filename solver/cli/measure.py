@@ -6,6 +6,7 @@ import contextlib
 import csv
 import itertools
 import json
+import math
 import re
 import shutil
 import sys
@@ -272,9 +273,7 @@ def variants(text: str) -> list[str]:
     """Return the names that a text with ranges stands for: nim:1..2,3 is nim:1,3 and nim:2,3."""
     tokens = RANGE.split(text)
     ranges = [range(int(low), int(high) + 1) for low, high in zip(tokens[1::3], tokens[2::3], strict=True)]
-    count = 1
-    for numbers in ranges:
-        count *= len(numbers)
+    count = math.prod(map(len, ranges))
     if not 0 < count <= MAX_VARIANTS:
         raise click.UsageError(f"{text!r} names {count:,} variants: name from 1 to {MAX_VARIANTS}")
     pieces = tokens[::3]

@@ -144,7 +144,7 @@ def profile(
     measure = _Measure(player)
     matrix = []
     for index, (first, second) in enumerate((first, second) for first in PLAYERS for second in PLAYERS):
-        matrix.append(measure.outcomes(first, second))
+        matrix.append(measure.outcomes(first, second, measure.start))
         progress("profile", index + 1, len(PLAYERS) ** 2)
     value = player.value(player.game.initial()).value
     assert value is not None
@@ -233,11 +233,9 @@ class _Measure:
             self._chosen[name, state] = choices
         return choices
 
-    def outcomes(self, first: str, second: str) -> Outcomes:
-        """Play all games of a pair of players from the start."""
-        return self._played({(self.start, 0): [(1.0, 0.0)]}, (first, second))
-
-    def _played(self, positions: dict[tuple[Any, int], list[tuple[float, float]]], names: tuple[str, str]) -> Outcomes:
+    def outcomes(self, first: str, second: str, state: Any, mover: int = 0, gained: float = 0.0) -> Outcomes:
+        """Play all games of a pair of players from a state, where the first one has gained so many points."""
+        names, positions = (first, second), {(state, mover): [(1.0, gained)]}
         # A position with its mover has its share of games, and the points that the first player has gained in them.
         mean = wins = draws = losses = length = changes = 0.0
         lengths = [0.0]
@@ -303,7 +301,7 @@ class _Measure:
                 expected = float(reply.score)
             else:
                 mover = 0 if reply.same else 1
-                expected = self._played({(reply.child, mover): [(1.0, float(reply.gain))]}, ("sees 2", "sees 2")).mean
+                expected = self.outcomes("sees 2", "sees 2", reply.child, mover, float(reply.gain)).mean
             rated.append((format_action(self.player.game, start, move.action), move.value, expected))
         return rated
 

@@ -123,12 +123,10 @@ def find_puzzles(
 
 def _candidates(book: Book, goal: str, shortest: int, longest: int, progress: Progress) -> Iterator[int]:
     """Yield the states whose value suits the goal, in the order of the book."""
-    fits = []
-    for value in book.header.values:
-        if goal == "win":
-            fits.append(value.score > 0 and value.distance is not None and shortest <= value.distance <= longest)
-        else:
-            fits.append(goal == "margin" or value.score == 0)
+    if goal == "win":
+        fits = [value.score > 0 and shortest <= (value.distance or 0) <= longest for value in book.header.values]
+    else:
+        fits = [goal == "margin" or value.score == 0 for value in book.header.values]
     for states, indices in lists(book, progress):
         for state, index in zip(states, indices, strict=True):
             if fits[index]:

@@ -45,9 +45,10 @@ def draw(facts: dict[str, Any], path: str, expected: dict[float, int] | None = N
         _bars(rest.pop(0), bars, EXPECTED if expected else OUTCOMES, "tier", "states, finished ones too")
     if distances:
         rest[0].set_yscale("log")
-        _by_value(rest.pop(0), distances, "distance", "plies to the end")
-    if scores:
-        _by_value(rest.pop(0), scores, "score", "margin")
+    for name, across, values in (("distance", "plies to the end", distances), ("score", "margin", scores)):
+        if values:
+            bars = [(value[name], value["stored"], value["score"]) for value in values]
+            _bars(rest.pop(0), bars, OUTCOMES, across)
     if expected:
         draw_expectations(rest.pop(0), expected, facts["expectation"]["of"] == "utility")
     figure.suptitle(f"{facts['game']}: {facts['stored']:,} stored states", x=0.01, ha="left")
@@ -121,10 +122,6 @@ def _save(pyplot: Any, figure: Any, path: str) -> None:
         raise ResourceError(f"{path} cannot be written: {error.strerror or error}") from None
     finally:
         pyplot.close(figure)
-
-
-def _by_value(axes: Any, values: list[dict[str, Any]], name: str, across: str) -> None:
-    _bars(axes, [(value[name], value["stored"], value["score"]) for value in values], OUTCOMES, across)
 
 
 def draw_expectations(axes: Any, expected: dict[float, int], wins: bool) -> None:

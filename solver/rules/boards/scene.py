@@ -203,7 +203,9 @@ def scene(
     marks = marks_of(labels, drawing.get("free", 0))
     men = drawing.get("men", {})
     covered = {cell for cell, mark in enumerate(view.marks) if kind not in UNCOVERED and kind_of_man(mark, men)}
-    shapes = SURFACES[kind].drawn(view)
+    surface = SURFACES[kind]
+    shapes = [rect(0, 0, layout.width, layout.height, surface.ground, 16)] if surface.ground else []
+    shapes += surface.upon(view)
     if kind not in OWN_MEN:
         kinds = {mark: found for mark in set(view.marks) if (found := kind_of_man(mark, men))}
         several = [sum(kind[1] == side for kind in kinds.values()) > 1 for side in range(3)]

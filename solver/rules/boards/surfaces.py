@@ -303,11 +303,6 @@ class Surface(NamedTuple):
     upon: Callable[[View], list[str]]
     names: str = looks.CARVED
 
-    def drawn(self, view: View) -> list[str]:
-        """Return its shapes, the lowest first."""
-        whole = view.layout.width, view.layout.height
-        return ([rect(0, 0, *whole, self.ground, 16)] if self.ground else []) + self.upon(view)
-
 
 SURFACES = {
     "squares": Surface(WOOD, lambda view: [_about(cell, 94, 94, Paint(looks.TILE), 12) for cell in view.cells()]),
