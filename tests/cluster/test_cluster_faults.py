@@ -57,14 +57,8 @@ class Place:
     def start(self, game, *options, code=SHARDED):
         command = [sys.executable, "-c", code + RUN, "solve", game, "-q", "-o", str(self.book), *map(str, options)]
         environment = {**os.environ, "PYTHONPATH": PATHS, "TMPDIR": str(self.temporary), "FAULTS": self.mark}
-        return subprocess.Popen(
-            command,
-            env={**environment, **self.settings},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
+        pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
+        return subprocess.Popen(command, env={**environment, **self.settings}, **pipes)
 
     def solve(self, game, *options, code=SHARDED):
         """The exit code and the output."""
@@ -237,15 +231,11 @@ for line in sys.stdin:
 def two_machines(place, **head):
     """Two machines, with options for the head; yields their process and what it says of them, and makes the store."""
     environment = {**os.environ, "PYTHONPATH": PATHS, "TMPDIR": str(place.temporary), "FAULTS": place.mark}
+    environment["RAY_USAGE_STATS_ENABLED"] = "0"
     (place.folder / "store").mkdir()
-    with subprocess.Popen(
-        [sys.executable, "-c", NODES, json.dumps(head)],
-        env={**environment, "RAY_USAGE_STATS_ENABLED": "0"},
-        text=True,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    ) as machines:
+    command = [sys.executable, "-c", NODES, json.dumps(head)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
+    with subprocess.Popen(command, env=environment, **pipes) as machines:
         try:
             yield machines, *json.loads(machines.stdout.readline())
         finally:
@@ -329,11 +319,8 @@ def served(place):
         "AWS_DEFAULT_REGION": "us-east-1",
         "AWS_MAX_ATTEMPTS": "1",
     }
-    server = subprocess.Popen(
-        [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
 
         def answers():
