@@ -20,7 +20,7 @@ GROUP = "endings"
 
 
 class ChessEnding(NamedTuple):
-    """One or two white pieces against the bare king, from every legal placement; the pieces name it: KRK, KBNK."""
+    """One or two white pieces against the bare king, from every legal placement. The pieces name it: KRK, KBNK."""
 
     pieces: int = 5  # digits, the larger first: 1 pawn, 2 knight, 3 bishop, 4 rook, 5 queen
 

@@ -23,7 +23,7 @@ COLUMNS = (0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4)
 
 
 class HareAndHounds(NamedTuple):
-    """Three hounds, which never go back, hem in the hare; hare: whether it moves first."""
+    """Three hounds, which never go back, hem in the hare; hare: the hare moves first."""
 
     hare: bool = False
 

@@ -32,7 +32,7 @@ FULL = 0x564 | 0xDEC << 24  # rook, king and queen on either side
 
 
 class Minichess(NamedTuple):
-    """Chess on 3 x 3 squares from every placement of men; these name it: KQK, KRPKR, or all."""
+    """Chess on 3 x 3 squares from every placement of men. These name it: KQK, KRPKR, or all."""
 
     pieces: int = 4104  # digits, White's, 0, Black's: 1 pawn, 2 knight, 3 bishop, 4 rook, 5 queen; 0 is all men
 

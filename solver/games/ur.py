@@ -34,7 +34,7 @@ LAST = (((2, 7), (2, 6)), ((0, 6), (0, 7), (1, 7), (2, 7), (2, 6)))
 
 
 class Ur(NamedTuple):
-    """Race `pieces` men along shared squares by four coins; rules: 0 Finkel's, 1 Blitz, 2 Masters'."""
+    """Race `pieces` men along shared squares by four coins; rules of Finkel (0), Blitz (1) or Masters (2)."""
 
     pieces: int = 2
     rules: int = 0

@@ -254,8 +254,16 @@ def _final(margin: float) -> str:
 
 
 def summary_of(game: Any) -> str:
-    """The first sentence of a game's docstring, with numbers in place of the parameters that it names in backticks."""
-    values = {name: str(value) for name, value in zip(game._fields, game, strict=True) if type(value) is int}
+    """The first sentence of a game's docstring, with numbers in place of the parameters that it names in backticks.
+
+    What a parameter brings if it is true, "wins (misere: loses)" or "; rim: also", is told of games that have it so.
+    """
     paragraph = " ".join((inspect.getdoc(type(game)) or "").partition("\n\n")[0].split())
-    sentence = re.match(r".*?[.!?](?= |$)", paragraph)
-    return re.sub("`(.*?)`", lambda match: values.get(match[1], match[1]), sentence[0] if sentence else paragraph)
+    text = re.split(r"(?<=[.!?]) ", paragraph)[0]
+    for name, value in zip(game._fields, game, strict=True):
+        if isinstance(value, bool):
+            text = re.sub(rf"(\w+) \({name}: ([^)]*)\)", r"\2" if value else r"\1", text)
+            text = re.sub(rf"; {name}: ([^;.]*)", r"; \1" if value else "", text)
+        elif isinstance(value, int):
+            text = text.replace(f"`{name}`", str(value))
+    return text.replace("`", "")

@@ -183,6 +183,8 @@ def test_a_page_is_titled_in_words_and_a_summary_has_numbers_for_parameters():
     assert {text: site.title_of(load_game(text)) for text in TITLES} == TITLES
     assert summary_of(load_game("pig:15,8")).startswith("Throw a die of 8 sides again")
     assert "; 3 in a row, column or diagonal wins" in summary_of(load_game("connect-four:4,3,3"))
+    assert "; 3 in a row, column or diagonal loses;" in summary_of(load_game("tic-tac-toe:3,3,3,true"))
+    assert summary_of(load_game("rota:false")).endswith("three in a line win.")
     for name in (*CATALOGUE, "chess-ending:KQK"):
         if name not in (*FROM_FILES, "chess-ending"):
             words = summary_of(load_game(name))
