@@ -166,7 +166,15 @@ class _Audit:
         for low in range(0, max(1, stored), span):
             reached = Reached(low, np.zeros(min(span, stored - low), np.uint8))
             self._moves(reached)
-            self._starts(reached)
+            for starts, _ in starts_of(self.compiled, START_ENDS):
+                missing = np.empty_like(starts)
+                missing = missing[: judging.mark_starts(self.stored, reached, starts, missing)]
+                _, faults, _ = self._described(missing)
+                for start in missing[faults != judging.TERMINAL][:1].tolist():
+                    self.plain.check_start(start)
+                    raise agreement.unlike(self.rules, f"the start {start} is missing")
+                if low == 0:
+                    self._keep(np.unique(missing))
             for unreached in np.flatnonzero(reached.marks == 0)[:1].tolist():
                 state = state_at(self.stored.states, low + unreached)
                 raise Unconfirmed(
@@ -238,17 +246,6 @@ class _Audit:
         tallies[:, 0] = tallies[:, 2:].sum(axis=1)
         tallies[:, 1] = tallies[:, 0] * are_finished
         return tallies
-
-    def _starts(self, reached: Reached) -> None:
-        for starts, _ in starts_of(self.compiled, START_ENDS):
-            missing = np.empty_like(starts)
-            missing = missing[: judging.mark_starts(self.stored, reached, starts, missing)]
-            _, faults, _ = self._described(missing)
-            for start in missing[faults != judging.TERMINAL][:1].tolist():
-                self.plain.check_start(start)
-                raise agreement.unlike(self.rules, f"the start {start} is missing")
-            if reached.low == 0:
-                self._keep(np.unique(missing))
 
     def _keep(self, ends: States) -> None:
         """Finished states, sorted and without doubles, of which others may know the same."""

@@ -70,7 +70,16 @@ def judge(book: Book, rules: Rules, unproved: MutableSequence[int], means: Means
 
     Raises DamagedBook that names a state which is missing, or whose value is another.
     """
-    start = _start(book, rules)
+    # The start with the value that the header says of it, if nothing in the book proves that yet
+    first_state, start = rules.canonical(rules.first()), dict[int, Value]()
+    if not rules.is_terminal(first_state) and book.find(first_state) is None:
+        value = None if book.trim is None else settled(rules, first_state, book.trim.depth, book.find)
+        if value is None:
+            start[first_state] = book.root
+        elif value != book.root:
+            raise errors.DamagedBook(
+                f"{book.path}: the header says {book.root} of the start, the book {value}: solve again"
+            )
     played, unlooked = None, None
     if book.trim is not None and book.trim.side is not None:
         played = _played(book, rules, progress)
@@ -214,25 +223,6 @@ def _follow(book: Book, rules: Rules, side: int, limit: int, depth: int) -> None
                     following.add((rules.canonical(child), is_own == rules.same_mover(state, action, child)))
         layer = following - visited
         visited |= layer
-
-
-def _start(book: Book, rules: Rules) -> dict[int, Value]:
-    """The start with the value that the header says of it, if nothing in the book proves that yet.
-
-    Raises DamagedBook if it is another.
-    """
-    state, stated, trim = rules.canonical(rules.first()), book.root, book.trim
-    if rules.is_terminal(state) or book.find(state) is not None:
-        # Looked at as any other
-        return {}
-    settled_value = None if trim is None else settled(rules, state, trim.depth, book.find)
-    if settled_value is None:
-        return {state: stated}
-    if settled_value != stated:
-        raise errors.DamagedBook(
-            f"{book.path}: the header says {stated} of the start, the book {settled_value}: solve again"
-        )
-    return {}
 
 
 class Search:

@@ -82,8 +82,9 @@ class Plain:
         # States of a grown book whose values are no estimates
         self.exact: int = 0
         self._tiers = {tier.tier for tier in book.header.tiers or ()}
-        depth = 0 if book.trim is None else book.trim.depth
-        self._settled = functools.lru_cache(SETTLED)(functools.partial(settled, rules, plies=depth, find=book.find))
+        self.depth: int = 0 if book.trim is None else book.trim.depth
+        by_plies = functools.partial(settled, rules, plies=self.depth, find=book.find)
+        self._settled = functools.lru_cache(SETTLED)(by_plies)
 
     def check(self, state: int, value: Value) -> None:
         """Check a state's value against its children. Raises DamagedBook."""
@@ -103,7 +104,14 @@ class Plain:
             if best is not None and not self.kind.agrees(best, value) and (is_complete or best > merit_of(value)):
                 raise self._wrong(state, "has another value than its children give it")
             if self.kind.converts and value.score:
-                self._check_conversion(state, int(value.score))
+
+                def worth(key: int) -> tuple[int, int]:
+                    found = find(key)
+                    return (0, 0) if found is None else (int(found.score), plies(key) or 0)
+
+                find, plies = self.book.find, self.book.plies_to_conversion
+                if plies(state) != conversion_of(self.rules, state, int(value.score), worth):
+                    raise self._wrong(state, "is not as far from a conversion as its children say")
             if self.closed:
                 return
             self.outcomes[value.leaning] += 1
@@ -144,17 +152,6 @@ class Plain:
         if is_exact and not follows:
             self.unproved.append(state)
 
-    def _check_conversion(self, state: int, score: int) -> None:
-        """Check a distance to a conversion against those of the children."""
-        find, plies = self.book.find, self.book.plies_to_conversion
-
-        def worth(key: int) -> tuple[int, int]:
-            value = find(key)
-            return (0, 0) if value is None else (int(value.score), plies(key) or 0)
-
-        if plies(state) != conversion_of(self.rules, state, score, worth):
-            raise self._wrong(state, "is not as far from a conversion as its children say")
-
     def check_counts(self) -> None:
         """After all states of a book that is not complete: the counts are theirs; exact entries add finished ones."""
         stated, exact = self.book.counts, self.book.header.scope == "exact"
@@ -187,7 +184,7 @@ class Plain:
 
     def _derived(self, state: int, lifted: Lifted | None = None) -> tuple[Any, bool, bool]:
         """The merit that the children give a state; whether all were known, and all moves raise the tier."""
-        rules, rises = self.rules, True
+        rules, find, rises = self.rules, self.book.find, True
 
         def merit(child: int) -> Any:
             nonlocal rises
@@ -195,11 +192,16 @@ class Plain:
             if rules.is_terminal(key):
                 merit_at_end = rules.end(key)
             else:
-                value = self.book.find(key)
+                value = find(key)
                 if value is not None:
                     rises = rises and not (self.asks and rules.tier(key) <= rules.tier(state))
-                else:
-                    value = self._settle(state, child)
+                # A child that is not stored has its value by the plies that go with a trimmed book
+                elif self.depth and self.by_distance:
+                    value = self._settled(child)
+                elif self.depth:
+                    # Without distances it rests on stored states of higher tiers than the state's alone
+                    floor, tier = rules.tier(state), rules.tier
+                    value = settled(rules, child, self.depth, lambda key: find(key) if tier(key) > floor else None)
                 if value is None:
                     return None
                 merit_at_end = merit_of(value)
@@ -210,19 +212,6 @@ class Plain:
         best, unknown = derived(rules, state, merit, lifted=lifted)
         self.stays |= not rises
         return best, not unknown, rises
-
-    def _settle(self, state: int, child: int) -> Value | None:
-        """The value of a child that is not stored, by the plies that go with a trimmed book.
-
-        Without distances it rests on stored states of higher tiers than the state's alone.
-        """
-        trim, find, tier = self.book.trim, self.book.find, self.rules.tier
-        if trim is None or not trim.depth:
-            return None
-        if self.by_distance:
-            return self._settled(child)
-        floor = tier(state)
-        return settled(self.rules, child, trim.depth, lambda key: find(key) if tier(key) > floor else None)
 
     def _row(self, state: int) -> int:
         """The tier of a state, 0 where the header lists none. Raises DamagedBook if the header does not list it."""

@@ -39,8 +39,28 @@ def prove(book: Book, game: Any, progress: Progress = silent, *, live: bool = Tr
     book.header.kind.refuse("play", book.header.game)
     served = book.header.trim.side if book.header.trim is not None else None
     sides = PLAYERS if served in (None, "both") else (str(served),)
-    player = Player(book, game, seconds=None, live=live)
-    return Proof(sides, sum(_played(book, player, PLAYERS.index(side), progress) for side in sides))
+    player, positions = Player(book, game, seconds=None, live=live), 0
+    rules = Rules(player.game, player.rules.symmetry, start=book.header.start)
+    for side in sides:
+        played = _Played(player, rules, PLAYERS.index(side), progress)
+        table: Any
+        try:
+            table = alphabeta.minimax(played).table
+        except errors.MethodError:
+            table = retrograde.solve(played).table
+        for node, merit in table.items():
+            position, is_own = node
+            stated = book.find(player.canonical(position)) if is_own else None
+            if node == played.initial():
+                stated = book.header.root
+            if stated is None or player.rules.is_terminal(position):
+                continue
+            got = book.header.kind.kept(value_of(merit, played.score_game))
+            less = merit_of(got) < merit_of(stated)
+            if less if is_own else merit_of(got) > merit_of(stated):
+                raise errors.DamagedBook(_shown(book, played, table, node, stated, got))
+        positions += len(played.chosen)
+    return Proof(sides, positions)
 
 
 class _Played:
@@ -97,29 +117,6 @@ class _Played:
 
     def tier(self, state: tuple[int, bool]) -> int:
         return self.rules.tier(state[0])
-
-
-def _played(book: Book, player: Player, side: int, progress: Progress) -> int:
-    """Play one side out: in how many positions it came to move."""
-    rules = Rules(player.game, player.rules.symmetry, start=book.header.start)
-    played = _Played(player, rules, side, progress)
-    table: Any
-    try:
-        table = alphabeta.minimax(played).table
-    except errors.MethodError:
-        table = retrograde.solve(played).table
-    for node, merit in table.items():
-        position, is_own = node
-        stated = (
-            book.header.root if node == played.initial() else book.find(player.canonical(position)) if is_own else None
-        )
-        if stated is None or player.rules.is_terminal(position):
-            continue
-        got = book.header.kind.kept(value_of(merit, played.score_game))
-        less = merit_of(got) < merit_of(stated)
-        if less if is_own else merit_of(got) > merit_of(stated):
-            raise errors.DamagedBook(_shown(book, played, table, node, stated, got))
-    return len(played.chosen)
 
 
 def _shown(book: Book, played: _Played, table: Any, node: Any, stated: Value, got: Value) -> str:

@@ -36,7 +36,6 @@ from solver.base.extras import PLAIN_LIMIT, working_memory
 from solver.base.kinds import Method
 from solver.base.options import Options
 from solver.base.progress import Progress, silent
-from solver.base.value import Value
 from solver.book import Book, Source
 from solver.book.check import check_book
 from solver.rules.game import GameOrName, Rules, is_built_in, is_name_of, is_score_game
@@ -131,23 +130,18 @@ def verify(
         if header.scope == "complete":
             report = _judged(book, rules, means, progress)
         else:
-            report, proof = _claimed(book, rules, means, progress)
+            check_book(book.path, progress, book.game)
+            _check_root(book, rules)
+            values = Plain(book, rules, False)
+            check_values(values, progress)
+            found = claims.judge(book, rules, values.unproved, means, progress)
+            verdict, basis, proof = PROVED if found.proved else CONSISTENT, found.basis, found.played
+            if header.estimate is not None:
+                verdict, basis = CONSISTENT, f"{values.exact:,} values are exact: {basis}; the others are estimates"
+            report = Report(verdict, basis, len(book), False, 0.0, len(book), note=found.note)
+            report = report._replace(by_search=found.by_search, to_search=found.to_search)
         played, positions = (proof or playing.prove(book, book.game, progress)) if play else ((), 0)
         return report._replace(seconds=time.perf_counter() - started, played=played, positions=positions)
-
-
-def _claimed(book: Book, rules: Rules, means: claims.Means, progress: Progress) -> tuple[Report, playing.Proof | None]:
-    """Judge a book that is not complete; its report, and what was played out for it."""
-    check_book(book.path, progress, book.game)
-    _check_root(book, rules)
-    values = Plain(book, rules, False)
-    check_values(values, progress)
-    found = claims.judge(book, rules, values.unproved, means, progress)
-    verdict, basis = PROVED if found.proved else CONSISTENT, found.basis
-    if book.header.estimate is not None:
-        verdict, basis = CONSISTENT, f"{values.exact:,} values are exact: {basis}; the others are estimates"
-    report = Report(verdict, basis, len(book), False, 0.0, len(book), note=found.note)
-    return report._replace(by_search=found.by_search, to_search=found.to_search), found.played
 
 
 def _judged(book: Book, rules: Rules, means: claims.Means, progress: Progress) -> Report:
@@ -202,22 +196,18 @@ def _bound(book: Book, rules: Rules, options: Options, *, compiled: bool) -> tup
                 reason = f"as compiled, {error}"
         if not fits:
             return None, reason or f"that takes about {needed:,} bytes: more --memory"
-        return _checked_bound(book, *_farthest(book, rules, options.progress)), reason
+        # The state whose value is farthest from that found anew in plain Python
+        anew, farthest, most = value_iteration.solve(rules, progress=options.progress), -1, 0.0
+        point = anew.units.point
+        for state, value in book.items():
+            off = abs(value.score * point - anew.table[state])
+            if off > most:
+                farthest, most = state, off
+        return _checked_bound(book, farthest, most / point, anew.units.error / (2 * point)), reason
     except MethodError as error:
         if rules.reward is not None:
             raise DamagedBook(f"{book.path}: no method solves its game ({error}): solve again") from None
         return None, str(error)
-
-
-def _farthest(book: Book, rules: Rules, progress: Progress) -> tuple[int, float, float]:
-    """The state whose value is farthest from that found anew in plain Python, by how much, and the error of that."""
-    anew = value_iteration.solve(rules, progress=progress)
-    point, worst = anew.units.point, (-1, 0.0)
-    for state, value in book.items():
-        off = abs(value.score * point - anew.table[state])
-        if off > worst[1]:
-            worst = state, off
-    return worst[0], worst[1] / point, anew.units.error / (2 * point)
 
 
 def _checked_bound(book: Book, state: int, off: float, error: float) -> Fraction:
@@ -262,12 +252,23 @@ def _check_whole(book: Book, rules: Rules, means: claims.Means, progress: Progre
     """
     number, stays, reason = 0, None, None
     if len(book) > PLAIN_LIMIT and not rules.plain_only and extras.has_kernels():
-        sample, sampled = list(_spread(book)), Plain(book, rules, True)
-        for state, value in sample:
-            sampled.check(state, value)
+        from solver.compiled import agreement
+        from solver.verifying import audit
+
+        # Some thousand states, in runs spread over the book; the same ones each time
+        chance, sampled = random.Random(book.header.digest), Plain(book, rules, True)
+        sample: list[int] = []
+        for spot in range(SPOTS):
+            group = book.group(spot * len(book.directory) // SPOTS, chance.randrange)
+            begin = chance.randrange(max(1, len(group) - RUN + 1))
+            for state, value in group[begin : begin + RUN]:
+                sampled.check(state, value)
+                sample.append(state)
         number = len(sample)
         try:
-            stays = _stays_by_kernels(book, rules, means, progress)
+            if not is_built_in(rules.name):
+                agreement.compare(rules.game, sample, symmetry=rules.symmetry)
+            stays = audit.check_values(book, rules, memory=means.memory, workers=means.workers, progress=progress)
         except UncompiledRules as error:
             reason = str(error)
         except Unconfirmed as error:
@@ -291,19 +292,6 @@ def _check_whole(book: Book, rules: Rules, means: claims.Means, progress: Progre
             raise ResourceError(_too_large(book, "plain Python must follow all play"))
         _check_acyclic(book, rules, progress)
     return number, reason
-
-
-def _stays_by_kernels(book: Book, rules: Rules, means: claims.Means, progress: Progress) -> bool:
-    """Check a complete book with kernels; whether some move does not raise the tier.
-
-    Raises DamagedBook, Unconfirmed, and UncompiledRules if kernels fail or differ from plain Python.
-    """
-    from solver.compiled import agreement
-    from solver.verifying import audit
-
-    if not is_built_in(rules.name):
-        agreement.compare(rules.game, [state for state, _ in _spread(book)], symmetry=rules.symmetry)
-    return audit.check_values(book, rules, memory=means.memory, workers=means.workers, progress=progress)
 
 
 def _plain_bytes(book: Book) -> int:
@@ -345,15 +333,6 @@ def _unfinished(rules: Rules, state: int) -> Iterator[int]:
     for *_, child in edges(rules, state):
         if not rules.is_terminal(child):
             yield rules.canonical(child)
-
-
-def _spread(book: Book) -> Iterator[tuple[int, Value]]:
-    """Some thousand of a book's states, in runs spread over it; the same ones each time."""
-    chance = random.Random(book.header.digest)
-    for spot in range(SPOTS):
-        group = book.group(spot * len(book.directory) // SPOTS, chance.randrange)
-        begin = chance.randrange(max(1, len(group) - RUN + 1))
-        yield from group[begin : begin + RUN]
 
 
 def _check_root(book: Book, rules: Rules) -> None:
