@@ -45,7 +45,15 @@ def checked_segments(book: Book) -> Iterator[bytes]:
 
     Raises DamagedBook. The groups inside the segments are not looked at.
     """
-    _check_pages(book)
+    from lmdb.verify import VerifyError, verify
+
+    # LMDB's own structure, the first pages of the segments and the list of free pages included
+    try:
+        faults = verify(str(book.path), subdir=False)  # type: ignore[no-untyped-call]
+    except (VerifyError, OSError) as error:
+        raise DamagedBook(f"{book.path}: {error}") from None
+    if faults:
+        raise DamagedBook(f"{book.path}: {faults[0]}: fetch or solve the book again")
     directory = book.directory
     digest = hashlib.sha256()
     number = 0
@@ -100,18 +108,6 @@ def check_counts(book: Book, counted: list[TierCount]) -> None:
                 f"{book.path}: its header counts {tuple(tier)} as tier, states, terminal, wins, draws and losses, these"
                 f" are {tuple(counts)}: solve again"
             )
-
-
-def _check_pages(book: Book) -> None:
-    """LMDB's own structure, the first pages of the segments and the list of free pages included."""
-    from lmdb.verify import VerifyError, verify
-
-    try:
-        faults = verify(str(book.path), subdir=False)  # type: ignore[no-untyped-call]
-    except (VerifyError, OSError) as error:
-        raise DamagedBook(f"{book.path}: {error}") from None
-    if faults:
-        raise DamagedBook(f"{book.path}: {faults[0]}: fetch or solve the book again")
 
 
 def checked_groups(book: Book, progress: Progress = silent) -> Iterator[tuple[list[int], list[int]]]:

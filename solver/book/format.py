@@ -41,7 +41,7 @@ import msgpack
 from solver.base.errors import DamagedBook, ForeignBook, excerpt, reason
 from solver.base.kinds import MARGIN, Kind, Method, kind_asked
 from solver.base.value import Value, merit_of
-from solver.book.codecs import CODECS, DEFAULT, NAMES, Codec, States
+from solver.book.codecs import DEFAULT, NAMES, Codec, States, codec_of
 from solver.book.solution import HASH, PROOF, TRIMMED, TierCount, Trim, check_trim
 from solver.rules.fingerprint import Origin
 from solver.rules.game import Rules
@@ -159,7 +159,7 @@ class Header(NamedTuple):
     @property
     def encoding(self) -> Codec:
         """All that is its codec's own."""
-        return CODECS[self.codec]
+        return codec_of(self.codec)
 
     @property
     def layout(self) -> dict[str, Any]:
@@ -329,7 +329,7 @@ class Header(NamedTuple):
         for name, kind in KINDS.items():
             if type(fields[name]) is not kind:
                 raise ValueError(f"{name} is no {kind.__name__}")
-        if fields["codec"] not in NAMES or fields["group"] != CODECS[fields["codec"]].group:
+        if fields["codec"] not in NAMES or fields["group"] != codec_of(fields["codec"]).group:
             raise ValueError("unknown codec")
         if fields["complete"] is not True or fields["byte_order"] != "little":
             raise ValueError("unknown layout")

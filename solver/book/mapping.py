@@ -19,7 +19,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import lmdb
 
@@ -47,11 +47,26 @@ class Mapped:
         self.path, self._identity = path, identity
         self.environment: Any = open_environment(path, readonly=True, create=False, readahead=False, max_spare_txns=0)
         self.transaction: Any = self.environment.begin(buffers=True)
-        self.header: Header = self._read_header()
+        missing = " has no header: it is no book, or its writing did not end; solve it again"
+        record = self._record(HEADER_KEY, "the header", missing)
+        try:
+            self.header: Header = Header.unpack(bytes(record), self.transaction.get)
+        except (DamagedBook, ForeignBook) as error:
+            raise type(error)(f"{self.path}: {error}") from None
         self.values = self.header.values
         self.codec = self.header.encoding
         self.find = self.codec.finder()
-        self.directory: list[int] = self._read_directory()
+        records = self._parts(DIRECTORY_KEY, DIRECTORY_KEY.decode())
+        directory = memoryview(b"".join(records))
+        part_counts = [next(n for n in itertools.count() if not self._has(kind, n)) for kind in (GAME_KEY, PALETTE_KEY)]
+        segments = self.environment.stat()["entries"] - 1 - len(records) - sum(part_counts)
+        size = self.header.key_bytes
+        if len(directory) != size * segments:
+            raise DamagedBook(f"{path}: {len(directory) // size} directory entries for {segments} segments")
+        if not segments <= self.header.stored <= segments * self.codec.groups * self.codec.group:
+            raise DamagedBook(f"{path}: {segments} segments cannot hold {self.header.stored} states")
+        # The first state of each segment: a list takes 40 bytes of each 64 KB, and bisecting it half the time
+        self.directory: list[int] = list(states_of(directory, size))
         self.segments: list[Segment | None] = [None] * len(self.directory)
 
     def _record(self, key: bytes, name: str, missing: str) -> memoryview:
@@ -97,27 +112,6 @@ class Mapped:
             what = f"{self.path}: {name} part {len(records)}"
             records.append(bytes(unseal(self.header.book_id, len(records), record, what)))
         return records
-
-    def _read_header(self) -> Header:
-        missing = " has no header: it is no book, or its writing did not end; solve it again"
-        record = self._record(HEADER_KEY, "the header", missing)
-        try:
-            return Header.unpack(bytes(record), self.transaction.get)
-        except (DamagedBook, ForeignBook) as error:
-            raise type(error)(f"{self.path}: {error}") from None
-
-    def _read_directory(self) -> list[int]:
-        """The first state of each segment. A list takes 40 bytes of each 64 KB, and bisecting it half the time."""
-        records = self._parts(DIRECTORY_KEY, DIRECTORY_KEY.decode())
-        directory = memoryview(b"".join(records))
-        part_counts = [next(n for n in itertools.count() if not self._has(kind, n)) for kind in (GAME_KEY, PALETTE_KEY)]
-        segments = self.environment.stat()["entries"] - 1 - len(records) - sum(part_counts)
-        size = self.header.key_bytes
-        if len(directory) != size * segments:
-            raise DamagedBook(f"{self.path}: {len(directory) // size} directory entries for {segments} segments")
-        if not segments <= self.header.stored <= segments * self.codec.groups * self.codec.group:
-            raise DamagedBook(f"{self.path}: {segments} segments cannot hold {self.header.stored} states")
-        return list(states_of(directory, size))
 
 
 class _Registered:
@@ -215,7 +209,15 @@ def _examine(path: Path, sha256: str | None) -> tuple[int, int, int]:
     with pages.open_file(path) as file:
         try:
             if sha256 is not None:
-                _check_hash(file, sha256)
+                if not HASH.fullmatch(sha256.lower()):
+                    raise BookError(
+                        f"was to have {sha256[:80]!r}, which is no sha256: 64 hex digits, as sha256sum prints them"
+                    )
+                digest = hashlib.sha256()
+                while block := file.read(HASHED):
+                    digest.update(block)
+                if digest.hexdigest() != sha256.lower():
+                    raise DamagedBook(f"has sha256 {digest.hexdigest()}, not {sha256.lower()}: fetch it again")
             pages.check(file)
         except BookError as error:
             raise type(error)(f"{path} {error}") from None
@@ -223,20 +225,6 @@ def _examine(path: Path, sha256: str | None) -> tuple[int, int, int]:
             raise DamagedBook(f"{path} cannot be read ({error.strerror}): fetch it again") from None
         status = os.fstat(file.fileno())
     return status.st_dev, status.st_ino, status.st_size
-
-
-def _check_hash(file: BinaryIO, sha256: str) -> None:
-    """Raise DamagedBook unless all bytes of a file have this sha256, BookError if it is none.
-
-    The messages go behind the file's name.
-    """
-    if not HASH.fullmatch(sha256.lower()):
-        raise BookError(f"was to have {sha256[:80]!r}, which is no sha256: 64 hex digits, as sha256sum prints them")
-    digest = hashlib.sha256()
-    while block := file.read(HASHED):
-        digest.update(block)
-    if digest.hexdigest() != sha256.lower():
-        raise DamagedBook(f"has sha256 {digest.hexdigest()}, not {sha256.lower()}: fetch it again")
 
 
 def _identity(path: Path) -> tuple[int, int, int] | None:

@@ -155,11 +155,19 @@ class _Walk:
 
     def below(self, number: int, depth: int, low: bytes, high: bytes | None) -> Iterator[list[Record]]:
         """The records below a page at that depth, leaf by leaf, whose keys are from `low` to before `high`."""
-        page = self._page(number)
-        at_the_leaves = depth == self.tree.depth
+        tree = self.tree
+        if not METAS <= number <= tree.last or number in self.seen:
+            raise damaged(number, "is outside the file, or is met twice in its tree")
+        self.seen.add(number)
+        if len(self.seen) > MIN_TREE_PAGES + tree.last // THIN:
+            raise damaged(number, f"is one of more in the tree than a book of {tree.last + 1:,} pages has")
+        page = read(self.file, tree.page_size, number * tree.page_size)
+        if len(page) < tree.page_size or HEAD.unpack_from(page)[0] != number:
+            raise damaged(number, "has the number of another")
+        at_the_leaves = depth == tree.depth
         _, _, flags, lower, upper = HEAD.unpack_from(page)
         nodes = lower - PAGE_HEAD >> 1
-        if flags != (LEAF if at_the_leaves else BRANCH) or depth > self.tree.depth:
+        if flags != (LEAF if at_the_leaves else BRANCH) or depth > tree.depth:
             raise damaged(number, "is of another kind than its depth asks for")
         if lower % 2 or nodes < (1 if at_the_leaves else 2) or not lower <= upper <= len(page):
             raise damaged(number, "has wrong bounds")
@@ -175,15 +183,6 @@ class _Walk:
             yield records
             return
         self.branch += 1
-        children, keys = self._children(number, page, places)
-        keys[0] = low
-        for child, begin, end in zip(children, keys, [*keys[1:], high], strict=True):
-            if end is not None and not begin < end:
-                raise damaged(number, "has keys that are not ascending")
-            yield from self.below(child, depth + 1, begin, end)
-
-    def _children(self, number: int, page: bytes, places: tuple[int, ...]) -> tuple[list[int], list[bytes]]:
-        """The children of a branch page, and the first key of each."""
         children, keys = [], []
         for offset in places:
             child, flags, length = NODE.unpack_from(page, offset)
@@ -191,7 +190,11 @@ class _Walk:
             keys.append(page[offset + NODE.size : offset + NODE.size + length])
             if len(keys[-1]) != length:
                 raise damaged(number, "has a key outside of it")
-        return children, keys
+        keys[0] = low
+        for child, begin, end in zip(children, keys, [*keys[1:], high], strict=True):
+            if end is not None and not begin < end:
+                raise damaged(number, "has keys that are not ascending")
+            yield from self.below(child, depth + 1, begin, end)
 
     def _records(self, number: int, page: bytes, places: tuple[int, ...]) -> list[Record]:
         """The records of any leaf page."""
@@ -219,19 +222,6 @@ class _Walk:
             else:
                 raise damaged(number, "has a record outside of it")
         return records
-
-    def _page(self, number: int) -> bytes:
-        """A page of the tree, that was not yet met."""
-        tree = self.tree
-        if not METAS <= number <= tree.last or number in self.seen:
-            raise damaged(number, "is outside the file, or is met twice in its tree")
-        self.seen.add(number)
-        if len(self.seen) > MIN_TREE_PAGES + tree.last // THIN:
-            raise damaged(number, f"is one of more in the tree than a book of {tree.last + 1:,} pages has")
-        page = read(self.file, tree.page_size, number * tree.page_size)
-        if len(page) < tree.page_size or HEAD.unpack_from(page)[0] != number:
-            raise damaged(number, "has the number of another")
-        return page
 
 
 def damaged(number: int, what: str) -> DamagedBook:

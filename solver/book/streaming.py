@@ -16,7 +16,7 @@ from solver.base.extras import PLAIN_LIMIT
 from solver.base.progress import Progress, silent
 from solver.book import Book, Header, Source, check_codec
 from solver.book.check import checked_groups
-from solver.book.codecs import CODECS, Lists, as_list, rules_of
+from solver.book.codecs import Lists, as_list, codec_of, rules_of
 from solver.book.solution import Encoded, Part
 from solver.book.writer import placed, write_book
 from solver.rules.game import GameOrName, Rules
@@ -119,7 +119,7 @@ def pack(
             book.header.kind.refuse("pack", str(book.path), BookError)
         header, rules = recoded(book, book.header, codec)
         # Ranks are read, and sorted, before any are written; else both go on together and only one can be seen.
-        reads_first = CODECS[codec].asks_rules or book.header.encoding.asks_rules
+        reads_first = codec_of(codec).asks_rules or book.header.encoding.asks_rules
         chunks = pieces(book, progress if reads_first else silent)
         return write(target, header, chunks, rules, workers=workers, progress=progress)
 
@@ -130,8 +130,8 @@ def recoded(book: Book, header: Header, codec: str) -> tuple[Header, Rules | Non
     Raises BookError for states that the codec cannot hold.
     """
     header, rules = header._replace(codec=codec), None
-    keys = CODECS[codec].keys
-    if not CODECS[codec].takes_all:
+    keys = codec_of(codec).keys
+    if not codec_of(codec).takes_all:
         bits = 8 * header.state_bytes
         refuse_wide(str(book.path), bits, f"the codec {codec}", "leave it as it is", BookError)
     if keys is not book.header.encoding.keys or keys.ASKED or book.keeps_game:

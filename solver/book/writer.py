@@ -13,7 +13,6 @@ import os
 import re
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -54,7 +53,26 @@ def check_target(path: str | os.PathLike[str], mark: bytes | None = None) -> Pat
         BookError: With the reason.
     """
     with nameable(path):
-        target = _checked(path)
+        target = Path(path)
+        folder = target.parent
+        if str(path).endswith(("/", os.sep)) or not target.name:
+            raise BookError(f"{str(path)!r} names a folder: name a file")
+        if len(os.fsencode(target.name)) > MOST_NAME:
+            raise BookError(f"the name {target.name[:40]!r}... is too long: one of {MOST_NAME} bytes at most")
+        try:
+            system.check_name(target.name)
+        except OSError as error:
+            raise BookError(f"{target} cannot be written ({error.strerror}): name another") from None
+        if target.is_dir():
+            raise BookError(f"{target} is a folder: name a file")
+        if target.exists() and not target.is_file():
+            raise BookError(f"{target} exists and is not a regular file: choose another path")
+        if not folder.is_dir():
+            raise BookError(f"the folder {folder} does not exist: make it first")
+        if not os.access(folder, os.W_OK):
+            raise BookError(f"the folder {folder} cannot be written to: choose another or change its permissions")
+        if system.is_held(target):
+            raise BookError(f"{target} {FILE_IN_USE}")
         if target.exists() and not _is_ours(target, mark):
             raise BookError(f"{target} exists and is no earlier result: name another file, or remove it first")
         return target
@@ -86,30 +104,6 @@ def nameable(path: str | os.PathLike[str]) -> Iterator[None]:
         raise BookError(f"{excerpt(path, 80)} cannot be written ({reason}): name another file") from None
 
 
-def _checked(path: str | os.PathLike[str]) -> Path:
-    target = Path(path)
-    folder = target.parent
-    if str(path).endswith(("/", os.sep)) or not target.name:
-        raise BookError(f"{str(path)!r} names a folder: name a file")
-    if len(os.fsencode(target.name)) > MOST_NAME:
-        raise BookError(f"the name {target.name[:40]!r}... is too long: one of {MOST_NAME} bytes at most")
-    try:
-        system.check_name(target.name)
-    except OSError as error:
-        raise BookError(f"{target} cannot be written ({error.strerror}): name another") from None
-    if target.is_dir():
-        raise BookError(f"{target} is a folder: name a file")
-    if target.exists() and not target.is_file():
-        raise BookError(f"{target} exists and is not a regular file: choose another path")
-    if not folder.is_dir():
-        raise BookError(f"the folder {folder} does not exist: make it first")
-    if not os.access(folder, os.W_OK):
-        raise BookError(f"the folder {folder} cannot be written to: choose another or change its permissions")
-    if system.is_held(target):
-        raise BookError(f"{target} {FILE_IN_USE}")
-    return target
-
-
 @contextlib.contextmanager
 def placed(target: str | os.PathLike[str], *sources: Any) -> Iterator[Path]:
     """Yield the path to write a book to that takes the place of one of its `sources` when the block ends.
@@ -118,7 +112,12 @@ def placed(target: str | os.PathLike[str], *sources: Any) -> Iterator[Path]:
     itself. Raises BookError for a path that cannot be a book's.
     """
     path = check_target(target)
-    if not any(_is_file(source, path) for source in sources):
+    replaces = False
+    for source in sources:
+        # A source that is no path, or of a file that is not there, is not replaced
+        with contextlib.suppress(OSError, ValueError, TypeError):
+            replaces = replaces or os.path.samefile(source, path)
+    if not replaces:
         yield path
         return
     try:
@@ -128,14 +127,6 @@ def placed(target: str | os.PathLike[str], *sources: Any) -> Iterator[Path]:
         raise BookError(
             f"{path} {FILE_IN_USE}" if system.is_held(path) else f"{path} cannot be written: {error}"
         ) from error
-
-
-def _is_file(source: Any, path: Path) -> bool:
-    """Whether a source is the file at a path, if it is a path at all."""
-    try:
-        return isinstance(source, (str, os.PathLike)) and os.path.samefile(source, path)
-    except (OSError, ValueError):
-        return False
 
 
 def write_book(
@@ -194,23 +185,22 @@ def _encoded(
     header: Header, chunks: Iterable[Part | Encoded], encode: Encode, map: Map, progress: Progress
 ) -> Iterator[tuple[int, bytes]]:
     """(first state, bytes) of each group, in order."""
-    block, encoded = header.encoding.block, 0
-    for firsts, payload, lengths, states in map(partial(_groups, header, encode), chunks):
-        if encoded % block:
+    block, written = header.encoding.block, 0
+
+    def groups(chunk: Part | Encoded) -> Encoded:
+        return chunk if isinstance(chunk, Encoded) else encoded(encode, *chunk, len(header.palette), header.index_bytes)
+
+    for firsts, payload, lengths, states in map(groups, chunks):
+        if written % block:
             raise ValueError(f"a part that is not the last ends within a block of {block}")
         view, offset = memoryview(payload), 0
         for first_key, length in zip(firsts, lengths, strict=True):
             yield first_key, bytes(view[offset : offset + length])
             offset += length
-        encoded += states
-        progress("write", encoded, header.stored)
-    if encoded != header.stored:
-        raise ValueError(f"{encoded} states came, the header says {header.stored}")
-
-
-def _groups(header: Header, encode: Encode, chunk: Part | Encoded) -> Encoded:
-    """The groups of a part."""
-    return chunk if isinstance(chunk, Encoded) else encoded(encode, *chunk, len(header.palette), header.index_bytes)
+        written += states
+        progress("write", written, header.stored)
+    if written != header.stored:
+        raise ValueError(f"{written} states came, the header says {header.stored}")
 
 
 def encoded(encode: Encode, states: Any, indices: Any, palette_size: int, index_bytes: int) -> Encoded:
@@ -226,7 +216,12 @@ def _build(path: Path, header: Header, groups: Iterable[tuple[int, bytes]], game
     with open_environment(path, map_size=MAP_SLACK_BYTES, sync=False, lib_version=0, mode=0o666) as environment:
 
         def put(records: list[tuple[bytes, bytes]], counted: bool = True) -> None:
-            _make_room(environment, records)
+            # A full map would lose their transaction. It grows in steps: on Windows the file has the size of the map
+            facts, page = environment.info(), environment.stat()["psize"]
+            room = (facts["last_pgno"] + 1) * page + MAP_SLACK_BYTES
+            room += sum(len(record) + 2 * page for _, record in records)
+            if room > facts["map_size"]:
+                environment.set_mapsize(max(room, facts["map_size"] // 8 * 9) // page * page)
             with environment.begin(write=True) as transaction, transaction.cursor() as cursor:
                 _, added = cursor.putmulti(records, append=True)
             # Append does not raise
@@ -240,7 +235,7 @@ def _build(path: Path, header: Header, groups: Iterable[tuple[int, bytes]], game
 
         firsts: list[int] = []
         batch: list[tuple[bytes, bytes]] = []
-        for first_key, record in _segments(header, groups, layout.SEGMENT_SIZE):
+        for first_key, record in _segments(header, groups):
             batch.append((layout.segment_key(len(firsts)), record))
             firsts.append(first_key)
             if len(batch) == SEGMENTS_PER_TRANSACTION:
@@ -260,8 +255,8 @@ def _build(path: Path, header: Header, groups: Iterable[tuple[int, bytes]], game
     return header
 
 
-def _segments(header: Header, groups: Iterable[tuple[int, bytes]], limit: int) -> Iterator[tuple[int, bytes]]:
-    """(first state, record) of each segment, of at most so many bytes, from (first state, bytes) of each group."""
+def _segments(header: Header, groups: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+    """(first state, record) of each segment from (first state, bytes) of each group."""
     most_groups = header.encoding.groups
     firsts: list[int] = []
     bodies: list[bytes] = []
@@ -269,7 +264,7 @@ def _segments(header: Header, groups: Iterable[tuple[int, bytes]], limit: int) -
     size = SMALLEST
     number = 0
     for first_key, body in groups:
-        if size + entry + len(body) > limit or len(firsts) == most_groups:
+        if size + entry + len(body) > layout.SEGMENT_SIZE or len(firsts) == most_groups:
             yield firsts[0], _record(header, number, firsts, bodies)
             firsts, bodies, size, number = [], [], SMALLEST, number + 1
         firsts.append(first_key)
@@ -293,17 +288,6 @@ def _states_packed(states: Sequence[int], size: int) -> bytes:
     if size == 8:
         return struct.pack(f"<{len(states)}Q", *states)
     return b"".join([state.to_bytes(size, "little") for state in states])
-
-
-def _make_room(environment: Any, records: list[tuple[bytes, bytes]]) -> None:
-    """Let LMDB map enough of the file for some more records: a full map would lose their transaction.
-
-    It grows in steps, since on Windows the file has the size of the map.
-    """
-    facts, page = environment.info(), environment.stat()["psize"]
-    needed = (facts["last_pgno"] + 1) * page + sum(len(record) + 2 * page for _, record in records) + MAP_SLACK_BYTES
-    if needed > facts["map_size"]:
-        environment.set_mapsize(max(needed, facts["map_size"] // 8 * 9) // page * page)
 
 
 def _count(digest: Any, records: list[tuple[bytes, bytes]]) -> None:

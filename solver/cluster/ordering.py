@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from solver.base.parallel import Workers
 from solver.base.sharding import ARRANGED, BOUND
-from solver.book.codecs import CODECS
+from solver.book.codecs import codec_of
 from solver.book.codecs.arrays import encoder_of
 from solver.book.solution import Encoded
 from solver.book.writer import encoded
@@ -118,7 +118,7 @@ def ordered(store: Store, shares: Sequence[Share], kind: str) -> Iterator[Callab
 
 def bind(job: Job, shares: Sequence[Share], kind: str, form: Form, before: int) -> Bound:
     """The groups of a range of the book, before which there are so many states."""
-    block, groups, head, tail = CODECS[form.codec].block, list[Encoded](), EMPTY_PIECE, EMPTY_PIECE
+    block, groups, head, tail = codec_of(form.codec).block, list[Encoded](), EMPTY_PIECE, EMPTY_PIECE
     # The states that complete a block which others begin
     missing, indices = -before % block, indices_of(form.merits)
     for call in ordered(bench_of(job).store, shares, kind):
@@ -139,7 +139,7 @@ def _cut(piece: Piece, count: int) -> tuple[Piece, Piece]:
 
 def groups_of(form: Form, piece: Piece) -> Encoded:
     """The groups that states and palette indices make."""
-    return encoded(encoder_of(CODECS[form.codec]), *piece, form.palette, form.index_bytes)
+    return encoded(encoder_of(codec_of(form.codec)), *piece, form.palette, form.index_bytes)
 
 
 def _joined(pieces: list[Piece]) -> Piece:
@@ -242,7 +242,7 @@ class Merged:
         units = self.scale.units(self.shards.rules, self.tally.error)
         merits = units.kind.listed(self.tally.values)
         form = Form(None if merits is None else list(merits), codec, len(merits or ()), index_bytes)
-        block, pieces, waiting = CODECS[codec].block, list[Piece](), 0
+        block, pieces, waiting = codec_of(codec).block, list[Piece](), 0
         for bound in self._bounds(form):
             pieces.append(bound.head)
             waiting += len(bound.head[0])

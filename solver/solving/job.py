@@ -14,7 +14,7 @@ from solver.base.errors import GameError, SolverError, UncompiledRules
 from solver.base.files import hold
 from solver.base.options import Options
 from solver.base.value import WIN
-from solver.book.codecs import CODECS, DEFAULT
+from solver.book.codecs import DEFAULT, codec_of
 from solver.book.solution import Solved, TierCount, Trim
 from solver.check.conformance import random_games
 from solver.check.playouts import RandomGame
@@ -84,7 +84,7 @@ class Job:
 
 def contents_of(rules: Rules, options: Options) -> Mapping[str, str]:
     """Return the texts that the fingerprint of a job's book covers. None of the package's rules: they do not change."""
-    return {} if is_built_in(rules.name) else told(rules.game, CODECS[options.codec or DEFAULT].keys.ASKED)[1]
+    return {} if is_built_in(rules.name) else told(rules.game, codec_of(options.codec or DEFAULT).keys.ASKED)[1]
 
 
 class Outcome(NamedTuple):

@@ -21,7 +21,7 @@ from solver.base.kinds import AUTO, METHODS, NIMBER, Method, kind_asked
 from solver.base.options import Options
 from solver.base.progress import Progress, Say, listening, quiet, silent
 from solver.book import Book, Header, Source, check_codec, game_of, streaming
-from solver.book.codecs import CODECS, DEFAULT, rules_of
+from solver.book.codecs import DEFAULT, codec_of, rules_of
 from solver.book.format import is_name
 from solver.book.solution import TRIMMED
 from solver.book.writer import check_target
@@ -338,7 +338,7 @@ def refuse(job: Job, way: Way) -> None:
         refuse_wide(rules.name, rules.bits, way.name, remedy)
     if rules.kind.is_stepped:
         refuse_wide(rules.name, rules.bits, "a book of expectations", "live search takes them")
-        if not CODECS[options.codec or DEFAULT].takes_all:
+        if not codec_of(options.codec or DEFAULT).takes_all:
             rules.kind.refuse("codec", rules.name)
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from solver.base.errors import ResourceError
 from solver.base.kinds import OUTCOME, WDL, Method
-from solver.book.codecs import CODECS, DEFAULT
+from solver.book.codecs import DEFAULT, codec_of
 from solver.rules import placements
 from solver.rules.game import Rules, own_method
 
@@ -84,7 +84,7 @@ def by_number(rules: Rules, codec: str | None) -> int | None:
     values, marks = number_bytes(rules, size), 0 if rules.everywhere else size
     tier = max((span.last - span.first for span in placements.spans_of(rules)), default=size)
     analysis = marks + tier * (2 if kind.has_distances else 1)
-    listing = 0 if CODECS[codec or DEFAULT].asks_rules else SORTED_BYTES * size
+    listing = 0 if codec_of(codec or DEFAULT).asks_rules else SORTED_BYTES * size
     return values + max(analysis, listing)
 
 
@@ -96,7 +96,7 @@ def number_bytes(rules: Rules, size: int) -> int:
 def sizes(rules: Rules, cyclic: bool, codec: str | None = None) -> Sizes:
     """Return the sizes of a game's stored state, in tiers with cycles or without, in a book of that codec."""
     bytes_per_item = SIZES[(rules.kind.cyclic or Method.RETROGRADE) if cyclic else rules.kind.acyclic]
-    return bytes_per_item._replace(book=bytes_per_item.book * CODECS[codec or DEFAULT].share)
+    return bytes_per_item._replace(book=bytes_per_item.book * codec_of(codec or DEFAULT).share)
 
 
 def backward_bytes(rules: Rules, cyclic: bool, codec: str | None = None) -> float:

@@ -6,6 +6,8 @@ import importlib.util
 import os
 import random
 import struct
+import sys
+from types import SimpleNamespace
 
 import lmdb
 import pytest
@@ -28,7 +30,7 @@ from solver.base.errors import (
 from solver.base.value import Value
 from solver.book import Book
 from solver.book.check import check_book
-from solver.book.codecs import CODECS, NAMES, Codec, compact, instant
+from solver.book.codecs import NAMES, Codec, codec_of, compact, instant
 from solver.book.codecs.instant import GROUP_STATES
 from solver.book.format import PALETTE_KEY, SEGMENT_SIZE, part_key
 from solver.book.mapping import groups_of
@@ -178,7 +180,7 @@ def test_a_codec_is_one_module_that_the_rest_of_a_book_does_not_know(tmp_path, m
         decode=decode,
     )
     monkeypatch.setitem(NAMES, codec.name, "")
-    monkeypatch.setitem(CODECS, codec.name, codec)
+    monkeypatch.setitem(sys.modules, f"solver.book.codecs.{codec.name}", SimpleNamespace(CODEC=codec))
     values = sample_values(7 * 1500)
     header = write_values(tmp_path / "book.lmdb", values, facts={"codec": codec.name}, part=7 * 700)
     assert check_book(tmp_path / "book.lmdb") == header
@@ -211,7 +213,7 @@ def test_the_compiled_encoder_writes_the_same_bytes():
             indices = [VALUES.index(values[state]) * 1151 % palette_size for state in keys]
             arrays = np.array(keys), np.array(indices, np.int32)
             for name in KEYED_BY_STATE:
-                codec = CODECS[name]
+                codec = codec_of(name)
                 plain, counts, lengths = codec.encode_chunk(keys, indices, palette_size, index_bytes)
                 compiled, *same = encoder_of(codec)(*arrays, palette_size, index_bytes)
                 assert (bytes(compiled), same) == (plain, [counts, lengths])

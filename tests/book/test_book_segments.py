@@ -12,7 +12,7 @@ from solver.base import extras
 from solver.base.errors import DamagedBook
 from solver.book import Book
 from solver.book.check import check_book
-from solver.book.codecs import CODECS, compact
+from solver.book.codecs import codec_of, compact
 from solver.book.format import seal, segment_key
 from solver.book.mapping import groups_of, laid_out, segment_of
 from solver.book.writer import write_book
@@ -101,7 +101,7 @@ def decoded(header, record, numba_too):
 
         room = np.empty(5000, np.int64), np.empty(5000, np.int32)
         try:
-            count = CODECS[header.codec].decode_all(arrays(laid_out(record)), *room, compiled)
+            count = codec_of(header.codec).decode_all(arrays(laid_out(record)), *room, compiled)
         except DamagedBook:
             count = -1
         tallies = np.zeros(len(header.palette), np.int64), np.zeros(len(header.palette), np.int64)

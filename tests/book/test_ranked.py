@@ -12,7 +12,7 @@ from solver.base import extras
 from solver.base.errors import BookError, DamagedBook, ForeignBook, GameError
 from solver.base.value import WIN, Value, value_of
 from solver.book import Book, streaming
-from solver.book.codecs import CODECS, ranked
+from solver.book.codecs import codec_of, ranked
 from solver.book.format import seal
 from solver.book.mapping import segment_of
 from solver.book.solution import Trim
@@ -320,7 +320,7 @@ def altered(book, body):
     """A book that has this for its first segment, with a checksum that holds."""
     record = seal(book.header.book_id, 0, body)
     segment = segment_of(book.path, book.header, 0, book.directory[0], memoryview(record))
-    book._mapped.segments[0], book._mapped.find = segment, CODECS["ranked"].finder()
+    book._mapped.segments[0], book._mapped.find = segment, codec_of("ranked").finder()
     return record
 
 

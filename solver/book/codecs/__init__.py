@@ -198,27 +198,22 @@ def population(bits: int) -> int:
     return (bits & 15) + (bits >> 4)
 
 
-class _Codecs(dict[str, Codec]):
-    """The codecs by their names. Raises BookError for a name that none has."""
-
-    def __missing__(self, name: str) -> Codec:
-        if name not in NAMES:
-            raise BookError(f"no codec {name!r}: choose one of {', '.join(NAMES)}")
-        self[name] = importlib.import_module(f"{__name__}.{name}").CODEC
-        return self[name]
-
-
-CODECS = _Codecs()
+def codec_of(name: str) -> Codec:
+    """Return the codec of that name. Raises BookError for a name that none has."""
+    if name not in NAMES:
+        raise BookError(f"no codec {name!r}: choose one of {', '.join(NAMES)}")
+    codec: Codec = importlib.import_module(f"{__name__}.{name}").CODEC
+    return codec
 
 
 def rules_of(game: Game, codec: str) -> str:
     """The fingerprint of the rules that a book in this codec depends on: of those that solved it, and find its keys."""
-    return fingerprint(game, CODECS[codec].keys.ASKED)
+    return fingerprint(game, codec_of(codec).keys.ASKED)
 
 
 def check_codec(name: str, rules: Rules | None = None, scope: str = "") -> None:
     """Raise BookError for a codec that there is not, or that does not go with the rules, or so few of their states."""
-    codec = CODECS[name]
+    codec = codec_of(name)
     if rules is not None:
         if not codec.takes_all:
             refuse_wide(rules.name, rules.bits, "this codec", "leave --codec out", BookError)

@@ -194,7 +194,20 @@ class Ranks(States):
         """Return which values a complete book without distances leaves out, judged by some random games."""
         if not rules.alternates:
             return 0
-        return HALVED if rules.tiered and _turns(rules, games) else TELLING
+        if not rules.tiered:
+            return TELLING
+        import random
+
+        chance = random.Random(1)
+        # Do all moves lead from tiers of even numbers to odd ones and back?
+        for _ in range(games):
+            state, plies = rules.first(), 0
+            while plies < SAMPLE_PLIES and not rules.is_terminal(state):
+                child = rules.result(state, chance.choice([*rules.actions(state)]))
+                if (rules.tier(child) - rules.tier(state)) % 2 == 0:
+                    return TELLING
+                state, plies = child, plies + 1
+        return HALVED
 
     @classmethod
     def check_left_out(cls, rules: Rules, sparse: int) -> None:
@@ -251,26 +264,20 @@ class Ranks(States):
         if children:
             if not forks:
                 raise self._endless(state)
-            merit = self._best(children, find, steps, forks - 1)
+            for child in children:
+                if next(steps, None) is None:
+                    raise self._endless(child)
+                reply = self._merit(child, find, steps, forks - 1)
+                if reply is None:
+                    return None
+                reply = lift(reply, False, self.bare)
+                merit = reply if merit is None or reply > merit else merit
+                if self.bare and merit > 0:
+                    break
         elif merit is None:
             index = find(self._rank(state))
             merit = None if index is None else self.merits[index]
         return merit if merit is None else lift(merit, plies % 2 == 0, self.bare, plies)
-
-    def _best(self, children: Iterable[int], find: Index, steps: Iterator[int], forks: int) -> int | None:
-        """The best that moves to these states give."""
-        best = None
-        for child in children:
-            if next(steps, None) is None:
-                raise self._endless(child)
-            merit = self._merit(child, find, steps, forks)
-            if merit is None:
-                return None
-            merit = lift(merit, False, self.bare)
-            best = merit if best is None or merit > best else best
-            if self.bare and merit > 0:
-                break
-        return best
 
     def _endless(self, state: int) -> DamagedBook:
         return DamagedBook(
@@ -298,8 +305,11 @@ class Ranks(States):
             outlook = rules.outlook(state)
             if outlook:
                 return (outlook if self.bare else WIN - 1 if outlook > 0 else 2 - WIN), []
-        elif self.bare and any(self._is_won(rules.result(state, action)) for action in rules.actions(state)):
-            return 1, []
+        elif self.bare:
+            results = (rules.result(state, action) for action in rules.actions(state))
+            # Who moved there has won
+            if any(rules.is_terminal(child) and rules.utility(child) < 0 for child in results):
+                return 1, []
         choices = rules.replies(state) if rules.replies else 0
         single = choices and not choices & choices - 1
         if not single and not (self.halves and rules.tier(state) % 2 == 0):
@@ -308,10 +318,6 @@ class Ranks(States):
         children = [rules.result(state, action) for action in actions]
         return None, [child if rules.is_terminal(child) else rules.canonical(child) for child in children]
 
-    def _is_won(self, child: int) -> bool:
-        """Whether who moved there has won."""
-        return self.rules.is_terminal(child) and self.rules.utility(child) < 0
-
     def in_order(self, groups: Iterable[Lists]) -> Iterator[Lists]:
         pairs = sorted(pair for group in groups for pair in zip(*group, strict=True))
         yield [state for state, _ in pairs], [index for _, index in pairs]
@@ -319,25 +325,22 @@ class Ranks(States):
     def parts(self, chunks: Iterable[Part], block: int) -> Iterator[Part]:
         """Ranks and indices in order of the ranks, `block` at a time, of states and indices; raises GameError."""
         table = {int(state): int(index) for chunk in chunks for state, index in zip(*chunk, strict=True)}
-        pairs = sorted((self._rank(state), self._kept(state, table)) for state in table)
+        pairs: list[tuple[int, int]] = []
+        for state, index in table.items():
+            merit, children = self._told(state)
+            if children:
+                ends = self.rules.is_terminal
+                merits = [self._told(child)[0] if ends(child) else self.merits[table[child]] for child in children]
+                merit = max(lift(child, False, self.bare) for child in merits if child is not None)
+            if merit is not None and merit != self.merits[index]:
+                raise untrue(self.rules, state)
+            pairs.append((self._rank(state), index if merit is None else RECOVERED))
+        pairs.sort()
         if pairs and pairs[0][0] < 0:
             raise unnumbered(self.rules, next(state for state in table if self._rank(state) < 0))
         for begin in range(0, len(pairs), block):
             ranks, indices = zip(*pairs[begin : begin + block], strict=True)
             yield ranks, indices
-
-    def _kept(self, state: int, table: dict[int, int]) -> int:
-        """The index that is stored for a state."""
-        merit, children = self._told(state)
-        if children:
-            ends = self.rules.is_terminal
-            merits = [self._told(child)[0] if ends(child) else self.merits[table[child]] for child in children]
-            merit = max(lift(child, False, self.bare) for child in merits if child is not None)
-        if merit is None:
-            return table[state]
-        if merit != self.merits[table[state]]:
-            raise untrue(self.rules, state)
-        return RECOVERED
 
     def states(self, keys: list[int], indices: list[int], find: Index) -> Lists:
         """The states of ranks that a book holds, with their indices; the index of a rank that it lacks is -1."""
@@ -356,21 +359,6 @@ class Ranks(States):
     def encode(self, ranks: Any, indices: Any, palette_size: int, index_bytes: int) -> Any:
         """The codec's `encode_chunk`, told which ranks may be asked for."""
         return encode_chunk(ranks, indices, palette_size, index_bytes, lambda rank: self.state(rank) >= 0)
-
-
-def _turns(rules: Rules, games: int) -> bool:
-    """Whether moves lead from tiers of even numbers to odd ones and back, as far as so many random games show."""
-    import random
-
-    chance = random.Random(1)
-    for _ in range(games):
-        state, plies = rules.first(), 0
-        while plies < SAMPLE_PLIES and not rules.is_terminal(state):
-            child = rules.result(state, chance.choice([*rules.actions(state)]))
-            if (rules.tier(child) - rules.tier(state)) % 2 == 0:
-                return False
-            state, plies = child, plies + 1
-    return True
 
 
 def unnumbered(rules: Rules, state: int) -> GameError:
