@@ -265,6 +265,8 @@ def _check_together(rules: Rules) -> None:
     for method, partner in (("rank", "unrank"), ("symmetries", "tables"), ("digits", "scan")):
         if (own_method(rules.game, method) is None) != (own_method(rules.game, partner) is None):
             raise GameError(f"{name} has one of {method} and {partner}: they go together")
+    if own_method(rules.game, "rank") and (own_method(rules.game, "scan") or own_method(rules.game, "tables")):
+        raise GameError(f"{name} has rank(state), and scan or tables, which number positions as well: keep one of them")
     if own_method(rules.game, "tables") and own_method(rules.game, "canonical") is None:
         raise GameError(f"{name} has tables() and no canonical(state), the least image of a state: add it")
     if rules.everywhere and own_method(rules.game, "tables") is None:

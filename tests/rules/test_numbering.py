@@ -12,7 +12,7 @@ from solver.book import Book, streaming
 from solver.check.conformance import check_game
 from solver.rules.game import Rules, load_game
 from solver.rules.numbering import Numbering
-from tests.book.test_ranked import reachable, write_rules
+from tests.book.test_ranked import RANKS, reachable, write_rules
 from tests.ways import slow
 
 SCAN = """
@@ -114,6 +114,7 @@ def test_digits_come_in_the_order_that_rules_say(tmp_path):
         (SCAN.replace("yield 48", "yield 16"), "bits that are in none of digits"),
         (SCAN.replace("yield 48", "yield 49"), "bits that no other digit has"),
         (SCAN.partition("    def scan")[0], "they go together"),
+        (SCAN + RANKS, "keep one of them"),
         (SCAN.replace("(self, place, memo", "(self, position, memo"), "name its parameters"),
     ],
 )
