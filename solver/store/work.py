@@ -357,34 +357,32 @@ class Work:
         for column in self.columns.values():
             column.close()
         self.columns, self._obsolete = {}, []
-        if self._lock >= 0 and self.folder is not None:
-            locked, self._lock = self._lock, -1
-            if self.kept:
+        if self._lock < 0 or self.folder is None:
+            return
+        locked, self._lock = self._lock, -1
+        if self.kept:
+            os.close(locked)
+            return
+        with self.guarded():
+            try:
+                # The manifest goes first, so that an interrupted removal leaves no checkpoint
+                _forget(self.folder / MANIFEST)
+                for path in self._ours(self.folder):
+                    if path.name != LOCK:
+                        system.discard(path)
+            except BaseException:
                 os.close(locked)
-            else:
-                self._remove(self.folder, locked)
+                raise
+            system.remove_open(self.folder / LOCK, locked)
+        # Someone put a file of their own there
+        with contextlib.suppress(OSError):
+            self.folder.rmdir()
 
     def __enter__(self) -> Work:
         return self
 
     def __exit__(self, *raised: object) -> None:
         self.close()
-
-    def _remove(self, folder: Path, locked: int) -> None:
-        """Remove all our files. The manifest goes first, so that an interrupted removal leaves no checkpoint."""
-        with self.guarded():
-            try:
-                _forget(folder / MANIFEST)
-                for path in self._ours(folder):
-                    if path.name != LOCK:
-                        system.discard(path)
-            except BaseException:
-                os.close(locked)
-                raise
-            system.remove_open(folder / LOCK, locked)
-        # Someone put a file of their own there
-        with contextlib.suppress(OSError):
-            folder.rmdir()
 
     def _wait(self) -> None:
         """Wait until the background has synced its files. Its error is fatal."""

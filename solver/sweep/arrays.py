@@ -289,7 +289,14 @@ class ByState(ArraySweep):
             with naming_states(self.compiled, lambda: states):
                 open_states, report = self.expansion.keep(states)
                 mark_children(self.compiled.moves, open_states, tier, self.spans[0].tier, marks, listed)
-            self._refuse(listed)
+            fault, culprit = listed[ERROR], listed[edges.CULPRIT]
+            if fault == edges.SAME_TIER:
+                raise Unfit(f"state {culprit} has a move that stays in its tier")
+            if fault == TOO_MANY:
+                raise Unfit(f"there are more than {MOST_TIERS} tiers")
+            if fault == BEYOND:
+                raise GameError(f"state {culprit} has a child that is not below size(), {self.size}: mend size")
+            self.expansion.refuse(listed)
             if len(open_states) < len(states):
                 marks[states] = FINISHED
                 marks[open_states] = self._mark(tier)
@@ -309,25 +316,6 @@ class ByState(ArraySweep):
         if self.inspect is not None:
             self.inspect(sampled)
 
-    def _refuse(self, report: NDArray[np.int64]) -> None:
-        """Raise the error of a report, if it has one."""
-        fault, state = report[ERROR], report[edges.CULPRIT]
-        if fault == edges.SAME_TIER:
-            raise Unfit(f"state {state} has a move that stays in its tier")
-        if fault == TOO_MANY:
-            raise Unfit(f"there are more than {MOST_TIERS} tiers")
-        if fault == BEYOND:
-            raise GameError(f"state {state} has a child that is not below size(), {self.size}: mend size")
-        self.expansion.refuse(report)
-
-    def _widen(self) -> None:
-        """Begin the pass backward anew, with larger values than before."""
-        state, kind = self.state, np.dtype(scale.wider(self.rules, self.scale).kind)
-        if state.values:
-            self.work.discard(self.work.columns[state.values])
-        state.values, state.finished, state.saved, state.tally = "", 0, 0, Tally()
-        self._allocate(kind)
-
     def _allocate(self, kind: np.dtype[Any]) -> None:
         """Make an array of such values, of which none is known."""
         if kind.itemsize > 2:
@@ -340,15 +328,9 @@ class ByState(ArraySweep):
         if not len(self.values):
             # One byte holds most games. Wider merits are tried only when they are needed.
             self._allocate(np.dtype(scale.first_scale(self.rules, False, len(self.layers), self.state.largest).kind))
-        try:
-            if any(layer.number == span.tier for layer in self.layers):
-                self._evaluate(span, team)
+        if all(layer.number != span.tier for layer in self.layers):
             self.state.finished += 1
-        except scale.TooWide:
-            self._widen()
-
-    def _evaluate(self, span: Span, team: Workers) -> None:
-        """Find the merits of a tier."""
+            return
         # Others may still be at them when these are widened
         merits = self.values
         info, done = np.iinfo(merits.dtype), self.tally.values.total()
@@ -364,8 +346,18 @@ class ByState(ArraySweep):
             counts = scale.tallied(best_merits)
             return counts, scale.slowest_win(counts, best_merits, states)
 
-        for some, win in team.map(evaluate_piece, pieces_of(span)):
-            counts.update(some)
-            self.tally.meet_win(win)
-            self.progress("backward", done + counts.total(), self.kept)
-        self.tally.end_tier(counts)
+        try:
+            for some, win in team.map(evaluate_piece, pieces_of(span)):
+                counts.update(some)
+                self.tally.meet_win(win)
+                self.progress("backward", done + counts.total(), self.kept)
+        except scale.TooWide:
+            # Begin the pass backward anew, with larger values than before
+            state, kind = self.state, np.dtype(scale.wider(self.rules, self.scale).kind)
+            if state.values:
+                self.work.discard(self.work.columns[state.values])
+            state.values, state.finished, state.saved, state.tally = "", 0, 0, Tally()
+            self._allocate(kind)
+        else:
+            self.tally.end_tier(counts)
+            self.state.finished += 1

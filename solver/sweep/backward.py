@@ -181,22 +181,18 @@ class Backward:
             try:
                 self._run(team)
             except TooWide:
-                # Rewards add up: nobody knows how far before they do
-                self._widen()
+                # Margins of tiers with cycles have 16 bits (`scale.WIN`): no wider scale helps.
+                if self.cyclic:
+                    raise batches.too_wide(self.rules) from None
+                # Rewards add up, and nobody knows how far before they do: begin anew with a wider scale
+                scale = wider(self.rules, self.scale)
+                self.merits.discard()
+                merits = ValueShelf(self.work, "merits", scale.kind, numbered=True)
+                self._begin(BackwardState(merits.name, scale, Tally(), Counter()), merits)
             else:
                 break
         self.window.close()
         self.merits.release()
-
-    def _widen(self) -> None:
-        """Begin anew with a wider scale: rewards add up, and their sum is known only at the end."""
-        # Margins of tiers with cycles have 16 bits (`scale.WIN`): no wider scale helps.
-        if self.cyclic:
-            raise batches.too_wide(self.rules)
-        scale = wider(self.rules, self.scale)
-        self.merits.discard()
-        merits = ValueShelf(self.work, "merits", scale.kind, numbered=True)
-        self._begin(BackwardState(merits.name, scale, Tally(), Counter()), merits)
 
     def _run(self, team: Workers) -> None:
         total, window = self.forward.states.size, self.window
@@ -220,7 +216,14 @@ class Backward:
                 if begin < layer.end and not layer.cyclic and self.work.due():
                     self.save()
             self._end_layer()
-            self._close(tier_row)
+            # Earlier tiers have lower rows: they need the tier itself and some of its children's tiers
+            rows_to_keep = set(range(tier_row, self._child_rows(tier_row - 1).stop)) if tier_row else set()
+            if self._bytes(rows_to_keep) > self.memory:
+                # It is unpacked again, where and when there is room
+                rows_to_keep.discard(tier_row)
+            for row in set(window.open) - rows_to_keep:
+                window.hide(row)
+            self.forward.states.release()
             if self.work.due():
                 self.save()
 
@@ -237,7 +240,7 @@ class Backward:
         saved, self._resolver = self._resolver, None
         # The resolver adds its own progress to it
         self.work.state = self.saved()
-        resolver = retrograde.Resolver(self._solve(), tier_row, self._lookup_of(tier_row, team))
+        resolver = retrograde.Resolver(*self._cycle(tier_row, team))
         if resolver.count(team, saved):
             self.window.hide(tier_row)
         for merits in resolver.resolve(team):
@@ -245,16 +248,14 @@ class Backward:
             self.window.show(tier_row, team, values=False)
             yield merits
 
-    def _lookup_of(self, tier_row: int, team: Workers) -> TierLookup:
-        """Unpack a tier and all tiers that its moves may lead to."""
+    def _cycle(self, tier_row: int, team: Workers) -> tuple[retrograde.Solve, int, TierLookup]:
+        """What solves a tier with cycles: the solve, its row, and it and all that its moves may lead to, unpacked."""
         self.window.show(tier_row, team, values=False)
         for row in self._child_rows(tier_row):
             self.window.show(row, team)
-        return self.window.known
-
-    def _solve(self) -> retrograde.Solve:
         compiled = self.forward.compiled
-        return retrograde.Solve(self.rules, self.moves, compiled, self.work, self.memory, self.progress, self.scale)
+        solve = retrograde.Solve(self.rules, self.moves, compiled, self.work, self.memory, self.progress, self.scale)
+        return solve, tier_row, self.window.known
 
     @staticmethod
     def value(
@@ -353,17 +354,6 @@ class Backward:
     def _end_layer(self) -> None:
         self.tally.end_tier(self.of_layer)
         self.of_layer = Counter()
-
-    def _close(self, tier_row: int) -> None:
-        """Let go of a tier that is done, and of tiers that no earlier tier's move leads to."""
-        # earlier tiers have lower rows: they need the tier itself and some of its children's tiers
-        rows_to_keep = set(range(tier_row, self._child_rows(tier_row - 1).stop)) if tier_row else set()
-        if self._bytes(rows_to_keep) > self.memory:
-            # It is unpacked again, where and when there is room
-            rows_to_keep.discard(tier_row)
-        for row in set(self.window.open) - rows_to_keep:
-            self.window.hide(row)
-        self.forward.states.release()
 
 
 class NimberPass(Backward):

@@ -13,7 +13,6 @@ import itertools
 import os
 import signal
 import time
-from typing import NoReturn
 
 from solver.base.extras import has_cache
 from solver.base.system import cores, end_with_parent, fork_is_safe, open_descriptor
@@ -47,7 +46,13 @@ class ForkedCompiler:
         if self.process is not None:
             # The solve meets it again, and says so
             with contextlib.suppress(Exception):
-                _compile_others(self.rules, self.tiers)
+                from solver.compiled import edges
+                from solver.sweep.forward import FEW_STARTS
+
+                kernels = edges.CompiledMoves(self.rules, self.tiers).kernels
+                edges.address_of(kernels.keep, edges.KEEP)
+                if next(itertools.islice(self.rules.starts(), FEW_STARTS, None), None) is not None:
+                    edges.address_of(kernels.list_starts, edges.LIST_STARTS)
             self._reap()
 
     def stop(self) -> None:
@@ -66,19 +71,15 @@ class ForkedCompiler:
 
 
 def _fork(rules: Rules, tiers: bool) -> int | None:
+    """Start the other process. It compiles in silence, holds none of the parent's files and does not outlive it."""
     parent = os.getpid()
     try:
         process = os.fork()
     except OSError:
         # Limits on processes or memory may stop it
         return None
-    if process == 0:
-        _run(parent, rules, tiers)
-    return process
-
-
-def _run(parent: int, rules: Rules, tiers: bool) -> NoReturn:
-    """In the other process: compile, in silence, holding none of the parent's files and not longer than it lives."""
+    if process:
+        return process
     try:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_DFL)
@@ -95,13 +96,3 @@ def _run(parent: int, rules: Rules, tiers: bool) -> NoReturn:
             edges.address_of(edges.CompiledMoves(rules, tiers).kernels.edges, edges.EDGES)
     finally:
         os._exit(0)
-
-
-def _compile_others(rules: Rules, tiers: bool) -> None:
-    from solver.compiled import edges
-    from solver.sweep.forward import FEW_STARTS
-
-    kernels = edges.CompiledMoves(rules, tiers).kernels
-    edges.address_of(kernels.keep, edges.KEEP)
-    if next(itertools.islice(rules.starts(), FEW_STARTS, None), None) is not None:
-        edges.address_of(kernels.list_starts, edges.LIST_STARTS)

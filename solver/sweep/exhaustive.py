@@ -121,23 +121,20 @@ def _memory(options: Options) -> int:
     return options.memory or DEFAULT_MEMORY
 
 
-def _arrays(compiled: CompiledMoves, options: Options) -> Iterator[tuple[type[ByState] | type[ByNumber], int, int]]:
-    """Yield the arrays that can take a game, the best first: how many numbers, and the bytes that they need."""
-    rules, kind = compiled.rules, compiled.rules.kind
-    if options.method != Method.MINIMAX and compiled.tiered == rules.tiered and rules.numbering is not None:
-        needed = resources.by_number(rules, options.codec)
-        if needed is not None:
-            yield ByNumber, rules.numbering.size, needed
-    dense = resources.by_state(rules, compiled.tiered)
-    if dense is not None and kind.name not in PASSES and not kind.converts:
-        yield ByState, *dense
-
-
 def _solved_in_arrays(
     compiled: CompiledMoves, work: Work, saved: Checkpoint, options: Options, team: Workers, inspect: Inspect | None
 ) -> Solved | None:
     """Solve by arrays, if they can take the game. Raises Unfit if that shows later."""
-    rules, memory, chosen = compiled.rules, _memory(options), [*_arrays(compiled, options)]
+    rules, memory = compiled.rules, _memory(options)
+    # The arrays that can take the game, the best first: how many numbers, and the bytes that they need
+    chosen: list[tuple[type[ByState] | type[ByNumber], int, int]] = []
+    if options.method != Method.MINIMAX and compiled.tiered == rules.tiered and rules.numbering is not None:
+        by_number = resources.by_number(rules, options.codec)
+        if by_number is not None:
+            chosen.append((ByNumber, rules.numbering.size, by_number))
+    dense = resources.by_state(rules, compiled.tiered)
+    if dense is not None and rules.kind.name not in PASSES and not rules.kind.converts:
+        chosen.append((ByState, *dense))
     if not chosen or saved.forward is not None:
         return None
     make, size, needed = next((one for one in chosen if one[2] <= memory), chosen[0])
@@ -182,7 +179,9 @@ def _solved_sorted(forward: Forward, saved: Checkpoint, options: Options, team: 
     trim_heap()
     cyclic = any(layer.cyclic for layer in forward.layers)
     if not options.anyway:
-        _refuse_without_room(work, forward.states.size, resources.backward_bytes(rules, cyclic, options.codec))
+        # What a state still takes: its value, and the book twice
+        sizes = resources.sizes(rules, cyclic, options.codec)
+        _refuse_without_room(work, forward.states.size, sizes.value + 2 * sizes.book)
     make = PASSES.get(rules.kind.name, Backward)
     backward = make(forward, memory=_memory(options) // 2, progress=options.progress, saved=saved)
     if saved.backward is None and work.due():

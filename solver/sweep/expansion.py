@@ -254,7 +254,12 @@ class Expansion:
     ) -> int:
         """Add the children of unfinished states to runs or scattered states; return the highest tier among them."""
         cursor, highest, report = 0, LOWEST_TIER, np.zeros(edges.FIELDS, np.int64)
-        edges_listed, spare = self._arrays(min(CHILDREN_PER_CALL, 64 * len(unfinished)))
+        # This thread's arrays for the moves, and one to sort in
+        size = min(CHILDREN_PER_CALL, 64 * len(unfinished))
+        arrays: tuple[Edges, States] | None = getattr(self._scratch, "arrays", None)
+        if arrays is None or len(arrays[1]) < size:
+            arrays = self._scratch.arrays = edges.new_edges(size), np.empty(size, np.int64)
+        edges_listed, spare = arrays
         while cursor < len(unfinished):
             edges_listed, cursor = expand(
                 moves, unfinished, cursor, len(unfinished), tier, staying, edges_listed, report
@@ -271,13 +276,6 @@ class Expansion:
             else:
                 runs.extend(by_tier(edges_listed.keys, edges_listed.tiers, spare, count, lowest, highest_of_call))
         return highest
-
-    def _arrays(self, size: int) -> tuple[Edges, States]:
-        """Return this thread's arrays for so many moves or more, and one to sort in."""
-        arrays: tuple[Edges, States] | None = getattr(self._scratch, "arrays", None)
-        if arrays is None or len(arrays[1]) < size:
-            arrays = self._scratch.arrays = edges.new_edges(size), np.empty(size, np.int64)
-        return arrays
 
     def refuse(self, report: NDArray[np.int64]) -> None:
         """Raise the error in a kernel's report."""

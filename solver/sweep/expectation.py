@@ -289,7 +289,7 @@ class ExpectationPass(Backward):
         return [(0, LAST)]
 
     def _resolved(self, tier_row: int, team: Workers) -> Iterator[Values]:
-        bounds = Bounds(self._solve(), tier_row, self._lookup_of(tier_row, team))
+        bounds = Bounds(*self._cycle(tier_row, team))
         bounds.build(team)
         yield bounds.narrowed(team)
         self.tally.error += bounds.gap

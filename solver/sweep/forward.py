@@ -100,7 +100,14 @@ class Forward:
             False if the deadline came first; it is looked at after each piece of a tier.
         """
         if self.runs.first() is None and not self.layers and not self._visited:
-            self._start(team)
+            # The starts as runs of their tiers, listed part by part
+            for starts, tiers in starts_of(self.compiled, max(PIECE_STATES, self.runs.limit // 32)):
+                begins = range(0, len(starts), PIECE_STATES)
+                pieces = ((starts[at : at + PIECE_STATES], tiers[at : at + PIECE_STATES]) for at in begins)
+                for number, run in itertools.chain.from_iterable(team.map(lambda piece: [*runs_of(*piece)], pieces)):
+                    self._add(Key(number), run)
+                if self.runs.bytes > self.runs.limit:
+                    self.runs.spill(team)
         state = self.state
         while not state.finished:
             key = self.runs.first()
@@ -174,20 +181,6 @@ class Forward:
             seen=[shelf.name for shelf in self._visited],
             new=self._new.name if self._new else None,
         )
-
-    def _start(self, team: Workers) -> None:
-        """The starts as runs of their tiers, listed part by part."""
-
-        def sort(batch: tuple[States, NDArray[np.int64]]) -> list[tuple[int, States]]:
-            return list(runs_of(*batch))
-
-        for starts, tiers in starts_of(self.compiled, max(PIECE_STATES, self.runs.limit // 32)):
-            begins = range(0, len(starts), PIECE_STATES)
-            pieces = ((starts[begin : begin + PIECE_STATES], tiers[begin : begin + PIECE_STATES]) for begin in begins)
-            for number, run in itertools.chain.from_iterable(team.map(sort, pieces)):
-                self._add(Key(number), run)
-            if self.runs.bytes > self.runs.limit:
-                self.runs.spill(team)
 
     def _reach(self, key: Key, team: Workers, deadline: float | None) -> bool:
         """Expand the states of a key, from `_position` on; False if the deadline came first."""

@@ -112,34 +112,26 @@ class ByNumber(ArraySweep):
 
         Raises GameError, UncompiledRules.
         """
-        self._check_parents(self.sample(np.random.default_rng(1), CHECKED))
-        if self.rules.kind.converts:
-            self._check_conversions(self.sample(np.random.default_rng(2), CHECKED))
-
-    def _check_parents(self, states: list[int]) -> None:
-        """Hold the parents of some states against their moves, and compiled ones against plain ones."""
-        rules, chance = self.rules, random.Random(0)
+        rules, chance, states = self.rules, random.Random(0), self.sample(np.random.default_rng(1), CHECKED)
         # A canonical state has men where they are seldom moved to
         assert rules.parents is not None and rules.rank is not None and rules.numbering is not None
-        turned = [chance.choice(rules.numbering.images(state)) for state in states]
-        check_parents(rules.game, turned, PARENTS_SECONDS)
+        check_parents(rules.game, [chance.choice(rules.numbering.images(state)) for state in states], PARENTS_SECONDS)
         listed = np.empty(by_number.MOST_PARENTS, np.int64)
         for state in states[:COMPARED]:
             count = self.kernels.parents_of(state, listed)
             if sorted(listed[:count].tolist()) != sorted(rules.rank(rules.canonical(p)) for p in rules.parents(state)):
                 raise unlike(rules.game, f"state {state} has other parents")
-
-    def _check_conversions(self, states: list[int]) -> None:
-        """Compare distances of some states with those of their moves by the plain rules."""
+        if not rules.kind.converts:
+            return
         kept = self._kept_codes()
 
         def worth(key: int) -> tuple[int, int]:
             return self.merit_of(key) or 0, self._plies_of(key, kept)
 
-        for state in states:
+        for state in self.sample(np.random.default_rng(2), CHECKED):
             score = self.merit_of(state)
-            if score and conversion_of(self.rules, state, score, worth) != self._plies_of(state, kept):
-                raise unlike(self.rules.game, f"state {state} is not as far from a conversion as its moves say")
+            if score and conversion_of(rules, state, score, worth) != self._plies_of(state, kept):
+                raise unlike(rules.game, f"state {state} is not as far from a conversion as its moves say")
 
     def _numbers_of(self, states: Iterable[int]) -> NDArray[np.int64]:
         """The numbers of some folded states, -1 for one that has none."""
@@ -225,7 +217,18 @@ class ByNumber(ArraySweep):
 
         with compiling(self.rules.game):
             for piece, report in zip(pieces_of(span), team.map(run, pieces_of(span)), strict=True):
-                self._refuse(report)
+                fault, state = int(report[edges.ERROR]), int(report[edges.CULPRIT])
+                if fault == by_number.UNNUMBERED:
+                    raise Unfit(f"state {state}, which play reaches, has no number")
+                if fault == by_number.OTHER_TIER:
+                    raise Unfit(f"the numbers of tiers do not follow each other: state {state} is of another")
+                if fault == by_number.CROWDED_PARENTS:
+                    raise Unfit(f"state {state} has more than {by_number.MOST_PARENTS} parents")
+                if fault == by_number.OUTSIDE:
+                    name = self.rules.name
+                    raise GameError(f"{name}: state {state} has a parent outside its tier: parents are of one tier")
+                if fault:
+                    raise confirmed(self.rules.game, [state], f"state {state} {edges.FAULTS[fault]}")
                 visited(piece.last - span.first)
                 furthest = max(total[by_number.FURTHEST], report[by_number.FURTHEST])
                 total += report
@@ -265,7 +268,13 @@ class ByNumber(ArraySweep):
         for counted in team.map(file_away, pieces_of(span)):
             numbers += counted
         ends = tuple(int(seeds[slot]) for slot in (edges.WINS, edges.DRAWS, edges.LOSSES))
-        counts = self._counts(numbers, ends)
+        # From the number of each code, how many unfinished positions have each merit
+        win = WIN if self.distant else 1
+        merits = Counter({win: -ends[0], 0: -ends[1], -win: -ends[2]})
+        for code in np.flatnonzero(numbers).tolist():
+            if code != by_number.NONE:
+                merits[self._merit(code)] += int(numbers[code])
+        counts = {merit: number for merit, number in merits.items() if number}
         if not seeds[by_number.FOUND]:
             return
         reached, kept = int(seeds[by_number.FOUND]), int(seeds[edges.KEPT_COUNT])
@@ -275,28 +284,9 @@ class ByNumber(ArraySweep):
         self.layers.insert(0, Tier(span.tier, reached, kept, cyclic=cyclic, ends=(ends[0], ends[1], ends[2])))
         self.tally.end_tier(counts)
         won = [merit for merit in counts if merit > 0]
-        if won and self.distant:
-            code = by_number.BEGIN + 2 * (WIN - min(won)) + 1  # of a won position
-            self.tally.meet_win((min(won), self._least(span, code, codes, team)))
-
-    def _merit(self, code: int) -> int:
-        """The merit of a code."""
-        if code < by_number.NONE:
-            return 0
-        size = WIN - (code - by_number.BEGIN >> 1) if self.distant else 1
-        return size if code & 1 else -size
-
-    def _counts(self, numbers: NDArray[np.int64], ends: tuple[int, ...]) -> dict[int, int]:
-        """How many unfinished positions have each merit, from the number of each code."""
-        win = WIN if self.distant else 1
-        counts = Counter({win: -ends[0], 0: -ends[1], -win: -ends[2]})
-        for code in np.flatnonzero(numbers).tolist():
-            if code != by_number.NONE:
-                counts[self._merit(code)] += int(numbers[code])
-        return {merit: number for merit, number in counts.items() if number}
-
-    def _least(self, span: Span, code: int, codes: NDArray[Any], team: Workers) -> int:
-        """The least state of a tier with a code."""
+        if not won or not self.distant:
+            return
+        code = by_number.BEGIN + 2 * (WIN - min(won)) + 1  # of a won position
 
         def least(piece: Span) -> int:
             numbers = np.flatnonzero(codes[piece.first - span.first : piece.last - span.first] == code) + piece.first
@@ -304,22 +294,14 @@ class ByNumber(ArraySweep):
             self.kernels.positions_of(numbers, states)
             return int(states.min(initial=LAST))
 
-        return min(team.map(least, pieces_of(span)))
+        self.tally.meet_win((min(won), min(team.map(least, pieces_of(span)))))
 
-    def _refuse(self, report: NDArray[np.int64]) -> None:
-        """Raise the error of a report, if it has one."""
-        fault, state = int(report[edges.ERROR]), int(report[edges.CULPRIT])
-        if not fault:
-            return
-        if fault == by_number.UNNUMBERED:
-            raise Unfit(f"state {state}, which play reaches, has no number")
-        if fault == by_number.OTHER_TIER:
-            raise Unfit(f"the numbers of tiers do not follow each other: state {state} is of another")
-        if fault == by_number.CROWDED_PARENTS:
-            raise Unfit(f"state {state} has more than {by_number.MOST_PARENTS} parents")
-        if fault == by_number.OUTSIDE:
-            raise GameError(f"{self.rules.name}: state {state} has a parent outside its tier: parents are of one tier")
-        raise confirmed(self.rules.game, [state], f"state {state} {edges.FAULTS[fault]}")
+    def _merit(self, code: int) -> int:
+        """The merit of a code."""
+        if code < by_number.NONE:
+            return 0
+        size = WIN - (code - by_number.BEGIN >> 1) if self.distant else 1
+        return size if code & 1 else -size
 
     def _stored(self, span: Span) -> slice:
         if not self.rules.scores:

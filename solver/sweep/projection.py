@@ -124,13 +124,20 @@ def census(
         taken = time.monotonic() - begun
         projected = counted_so_far(forward) if counted else beyond(forward, team, max(1.0, seconds - taken), progress)
         known = with_moves(forward) if tiers else []
-        narrowed, cycle, largest = 0, None, _largest_cycle(forward, projected)
-        if largest is not None and rules.kind.cyclic == Method.VALUE_ITERATION:
-            narrowed = bytes_of(largest[0], forward.compiled.valued(1), *largest[1:])
-        elif largest is not None and rules.kind.cyclic == Method.RETROGRADE:
-            size, sampled, tier = largest
-            moves = int(moves_inside(forward.compiled.valued(WIN), sampled, tier))
-            cycle = resources.Cycle(size, moves / max(1, len(sampled)))
+        narrowed, cycle, met = 0, None, forward.met()
+        layers = [layer for layer in forward.layers if layer.cyclic]
+        if met is None and layers:
+            layer = max(layers, key=lambda layer: layer.kept)
+            met = layer.number, forward.section(layer)
+        # The largest tier with cycles: how many states it has, and some unfinished ones of the largest that was met
+        if met is not None:
+            size = max(layer.kept for layer in (*layers, *projected.tiers) if layer.cyclic)
+            sampled = forward.expansion.keep(sample(met[1]))[0]
+            if rules.kind.cyclic == Method.VALUE_ITERATION:
+                narrowed = bytes_of(size, forward.compiled.valued(1), sampled, met[0])
+            elif rules.kind.cyclic == Method.RETROGRADE:
+                moves = int(moves_inside(forward.compiled.valued(WIN), sampled, met[0]))
+                cycle = resources.Cycle(size, moves / max(1, len(sampled)))
         keys = key_bytes(forward, sum(projected.sizes))
     least, highest = interval(forward, projected)
     reached = sum(layer.reached for layer in forward.layers) + sum(tier.reached for tier in projected.tiers)
@@ -174,25 +181,6 @@ def key_bytes(forward: Forward, stored: int) -> float:
         taken += float(np.minimum(distance / 8 / GROUP_STATES, widths).sum())
         groups += len(firsts)
     return taken / max(1, groups)
-
-
-def _largest_cycle(forward: Forward, projected: Estimate) -> tuple[int, States, int] | None:
-    """Find the largest tier with cycles.
-
-    Returns its number of states, some unfinished states of the largest such tier that was met, and its number. None if
-    no tier has cycles.
-    """
-    layers = [layer for layer in forward.layers if layer.cyclic]
-    sizes = [layer.kept for layer in layers]
-    met = forward.met()
-    if met is None and layers:
-        layer = layers[int(np.argmax(sizes))]
-        met = layer.number, forward.section(layer)
-    if met is None:
-        return None
-    tier, states = met
-    open_states = forward.expansion.keep(sample(states))[0]
-    return max(sizes + [ahead.kept for ahead in projected.tiers if ahead.cyclic]), open_states, tier
 
 
 def interval(forward: Forward, projected: Estimate) -> tuple[int, int]:
@@ -343,8 +331,14 @@ class _Sampler:
             ]
             drift = sum(map(math.log, wrong[-2:])) / (2 * TRIAL_TIERS - 1)
             self.doubt = max(LEAST_TIER_ERROR, abs(drift))
-        beyond = self._beyond(len(layers), 1 << 30)
-        return [_scaled(tier, math.exp(min(99.0, -drift * steps))) for steps, tier in enumerate(beyond, 1)]
+        scaled: list[SizedTier] = []
+        for steps, tier in enumerate(self._beyond(len(layers), 1 << 30), 1):
+            factor = math.exp(min(99.0, -drift * steps))
+            reached, kept, moves = (
+                round(min(STATE_LIMIT, factor * count)) for count in (tier.reached, tier.kept, tier.moves)
+            )
+            scaled.append(replace(tier, reached=reached, kept=kept, moves=moves))
+        return scaled
 
     def error(self, tiers: list[SizedTier]) -> float:
         """Return the likely error of the logarithm of their states: it grows with each tier guessed from another."""
@@ -412,14 +406,6 @@ class _Sampler:
             if later > tier:
                 self.moves.setdefault(later, []).extend((piece, weight * len(open_states) / begin) for piece in pieces)
         return len(open_states) / len(states), moves / max(1, begin), len(children_by_tier)
-
-
-def _scaled(tier: SizedTier, factor: float) -> SizedTier:
-    """A tier of so many times the states."""
-    reached, open_count, moves = (
-        round(min(STATE_LIMIT, factor * count)) for count in (tier.reached, tier.kept, tier.moves)
-    )
-    return replace(tier, reached=reached, kept=open_count, moves=moves)
 
 
 def _trend(parents: list[tuple[int, float]], tier: int) -> float:

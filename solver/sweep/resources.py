@@ -99,12 +99,6 @@ def sizes(rules: Rules, cyclic: bool, codec: str | None = None) -> Sizes:
     return bytes_per_item._replace(book=bytes_per_item.book * codec_of(codec or DEFAULT).share)
 
 
-def backward_bytes(rules: Rules, cyclic: bool, codec: str | None = None) -> float:
-    """Bytes of disk that a state still takes when all are counted: its value, and the book twice."""
-    bytes_per_item = sizes(rules, cyclic, codec)
-    return bytes_per_item.value + 2 * bytes_per_item.book
-
-
 def needs(
     rules: Rules, stored: int, cyclic: bool, packed: float, codec: str | None = None, narrowed: int = 0
 ) -> tuple[int, int]:

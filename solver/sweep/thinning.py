@@ -180,10 +180,15 @@ class Thinning:
             threshold = below if reached > SEEDS else 1 << HASH_BITS
             children_parts: list[States] = []
 
-            def children(begin: int, front: States = front, threshold: int = threshold) -> States:
-                return self._children(front[begin : begin + CHUNK], threshold)
+            def children_of(begin: int, front: States = front, threshold: int = threshold) -> States:
+                end, children = min(begin + CHUNK, len(front)), [np.empty(0, np.int64)]
+                listed = new_edges(MOVES_PER_CALL)
+                while begin < end:
+                    listed, count, begin = list_kept(self.moves, front, begin, end, threshold, listed)
+                    children.append(listed.keys[:count].copy())
+                return np.concatenate(children)
 
-            for states in self.team.map(children, range(0, len(front), CHUNK)):
+            for states in self.team.map(children_of, range(0, len(front), CHUNK)):
                 new, visited = self._entered(visited, reached + sum(map(len, children_parts)), states)
                 children_parts.append(new)
                 if time.monotonic() > deadline or EACH * len(visited.keys) > self.memory:
@@ -204,14 +209,6 @@ class Thinning:
             visited = larger
         fresh = np.empty(len(states), np.int64)
         return fresh[: enter(visited, states, fresh)], visited
-
-    def _children(self, states: States, below: int) -> States:
-        """The unfinished children of unfinished states whose hash is below a threshold."""
-        listed, cursor, children = new_edges(MOVES_PER_CALL), 0, [np.empty(0, np.int64)]
-        while cursor < len(states):
-            listed, count, cursor = list_kept(self.moves, states, cursor, len(states), below, listed)
-            children.append(listed.keys[:count].copy())
-        return np.concatenate(children)
 
 
 def thinned(forward: Forward, team: Workers, seconds: float, progress: Progress) -> Thinned | None:

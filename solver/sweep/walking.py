@@ -114,7 +114,14 @@ class Walkers:
         last_tier = self._learn(max(0, len(layers) - SOURCE_TIERS))
         first_layer, begun = len(layers) - TRIAL_TIERS, time.monotonic()
         tried, errors = self._walk(first_layer, lambda tier: TRIAL_WALKERS, layers[-1].number)
-        wrong = self._wrong(first_layer, {tier.number: tier.kept for tier in tried}, math.hypot(*errors))
+        # The error of a step, on average over the tiers of the trial, without what is random after all steps
+        guessed = {tier.number: tier.kept for tier in tried}
+        logs = [
+            math.log(max(1, guessed.get(layer.number, 0)) / layer.kept) for layer in layers[first_layer:] if layer.kept
+        ]
+        wrong = max(0.0, abs(logs[-1]) - math.hypot(*errors)) / len(logs) if first_layer >= 0 and logs else 1.0
+        if wrong > MAX_STEP_ERROR:
+            raise Lost
         spent = (time.monotonic() - begun) / max(1, len(tried)) / TRIAL_WALKERS  # seconds a walker
 
         # Spend the seconds that are left evenly on the tiers that are left.
@@ -153,21 +160,6 @@ class Walkers:
             raise Lost
         self.inverse = inverse
         return last_tier
-
-    def _wrong(self, first_layer: int, guessed: dict[int, int], chance: float) -> float:
-        """Return the relative error of a step, on average over the counted tiers from `first_layer` on.
-
-        `chance`, the part of it that is random after all steps, is subtracted. Raises Lost if the error is large.
-        """
-        logs = [
-            math.log(max(1, guessed.get(layer.number, 0)) / layer.kept)
-            for layer in self.forward.layers[first_layer:]
-            if layer.kept
-        ]
-        wrong = max(0.0, abs(logs[-1]) - chance) / len(logs) if first_layer >= 0 and logs else 1.0
-        if wrong > MAX_STEP_ERROR:
-            raise Lost
-        return wrong
 
     def _walk(self, known: int, size: Callable[[int], int], last_tier: float) -> tuple[list[SizedTier], list[float]]:
         """Estimate the tiers behind the first `known` ones, up to `last_tier`, and the standard error of each step.
@@ -223,7 +215,11 @@ class Walkers:
             raise Lost
         weights = weight * counts[has_child, 0] / parents
         if missed.any():
-            self.inverse = taught(self.moves, self.inverse, states[has_child][missed], children[has_child][missed])
+            # Learn the differences of these moves, too
+            inverse, before = self.inverse, states[has_child][missed]
+            last = _last(self.moves, inverse.over, children[has_child][missed])
+            new = np.setdiff1d((last - before)[last >= 0], inverse.differences)
+            self.inverse = inverse._replace(differences=np.concatenate([inverse.differences, new])[:MAX_DIFFERENCES])
         # Each walker waits in its child's tier, with the number of states that it stands for.
         for later in np.unique(tiers[has_child]).tolist():
             into = tiers[has_child] == later
@@ -301,13 +297,6 @@ def learnt(moves: Moves, parents: States, children: States) -> Inverse | None:
         if half and missed.mean() <= MISSED and len(known) <= MAX_DIFFERENCES:
             return Inverse(known[np.argsort(-often, kind="stable")], over, 0, -1, 0).widened(parents).widened(children)
     return None
-
-
-def taught(moves: Moves, inverse: Inverse, parents: States, children: States) -> Inverse:
-    """With the differences of these moves, too."""
-    last_children = _last(moves, inverse.over, children)
-    new_differences = np.setdiff1d((last_children - parents)[last_children >= 0], inverse.differences)
-    return inverse._replace(differences=np.concatenate([inverse.differences, new_differences])[:MAX_DIFFERENCES])
 
 
 def _last(moves: Moves, over: int, children: States) -> States:
