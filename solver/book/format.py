@@ -418,7 +418,14 @@ def check_facts(header: Header) -> None:
     if header.method not in (may_be if scope != PROOF else (header.kind.partial, Method.PROOF_NUMBER)):
         raise ValueError("method and values differ")
     if header.expectation is not None:
-        _check_expectation(header, header.expectation)
+        # Such a book has no palette
+        of, step, error = header.expectation
+        if of != ("margin" if header.score_game else "utility") or type(step) is not float or type(error) is not float:
+            raise ValueError("values of an unknown kind")
+        if not 0 < step <= 1 or math.frexp(step)[0] != 0.5 or not step / 2 <= error < 1:
+            raise ValueError("steps or error out of bounds")
+        if not header.encoding.takes_all or header.palette or header.numbers is not None:
+            raise ValueError("expectations with a palette")
     if header.estimate is not None:
         header.estimate.check(header.score_game)
     if (header.estimate is None) != (scope != "grown"):
@@ -450,17 +457,6 @@ def _check_palette(header: Header) -> None:
         len(numbers) != len(header.palette) or min(numbers, default=1) < 1 or sum(numbers) != header.stored
     ):
         raise ValueError("numbers and palette differ")
-
-
-def _check_expectation(header: Header, expectation: Expectation) -> None:
-    """A book of expectations has no palette; its steps and the error are numbers that make sense."""
-    of, step, error = expectation
-    if of != ("margin" if header.score_game else "utility") or type(step) is not float or type(error) is not float:
-        raise ValueError("values of an unknown kind")
-    if not 0 < step <= 1 or math.frexp(step)[0] != 0.5 or not step / 2 <= error < 1:
-        raise ValueError("steps or error out of bounds")
-    if not header.encoding.takes_all or header.palette or header.numbers is not None:
-        raise ValueError("expectations with a palette")
 
 
 def _check_counts(header: Header) -> None:

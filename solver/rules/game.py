@@ -143,8 +143,6 @@ class Rules:
         self.starts: Callable[[], Iterator[Any]] = own_method(game, "starts") or starts
         _check_together(self)
         self.alternates, self.mover = self.to_move is None and self.again is None, self.to_move or _zero
-        self.same_mover = _same_mover(self)
-        self.lifted, self.end = _lifted(self), _end(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled are the game and the options: the methods are bound anew."""
@@ -194,6 +192,24 @@ class Rules:
         if decided:
             for action in self.actions(state):
                 yield 0, action, self.result(state, action)
+
+    def same_mover(self, state: Any, action: Any, child: Any) -> bool:
+        """Whether the player who moved from state to child moves again. Where chance led there, action is None."""
+        if self.again is not None:
+            return bool(self.again(state, action))
+        return self.to_move is not None and self.to_move(state) == self.to_move(child)
+
+    def lifted(self, merit: int, state: Any, action: Any, child: Any) -> int:
+        """The merit that the child's gives the state by this action."""
+        merit = lift(merit, not self.alternates and self.same_mover(state, action, child), self.scores)
+        return merit if action is None or self.reward is None else merit + self.reward(state, action)
+
+    def end(self, state: Any) -> int:
+        """The merit of a finished state."""
+        worth = self.utility(state)
+        if not isinstance(worth, (int, float)):
+            raise GameError(f"state {state} is terminal, its utility is {worth!r}: it must be a whole number")
+        return terminal_merit(worth, self.plies_left(state), self.scores)  # type: ignore[arg-type]
 
     def ended(self, state: Any) -> Value:
         """The value of a finished state."""
@@ -280,44 +296,6 @@ def _check_together(rules: Rules) -> None:
 def is_score_game(game: Any) -> bool:
     """Whether the utilities of a game, or of a class of them, are margins, not win, loss or draw."""
     return bool(getattr(game, "score_game", False))
-
-
-def _end(rules: Rules) -> Callable[[Any], int]:
-    """The function from a terminal state to its merit."""
-    utility, left, scores = rules.utility, rules.plies_left, rules.scores
-
-    def end(state: Any) -> int:
-        worth = utility(state)
-        if not isinstance(worth, (int, float)):
-            raise GameError(f"state {state} is terminal, its utility is {worth!r}: it must be a whole number")
-        return terminal_merit(worth, left(state), scores)  # type: ignore[arg-type]
-
-    return end
-
-
-def _same_mover(rules: Rules) -> Callable[[Any, Any, Any], bool]:
-    """`same_mover(state, action, child)`: whether the player who moved from state to child moves again.
-
-    Where chance led there, action is None.
-    """
-    to_move, again = rules.to_move, rules.again
-    if again is not None:
-        return lambda state, action, child: bool(again(state, action))
-    if to_move is not None:
-        return lambda state, action, child: to_move(state) == to_move(child)
-    return lambda state, action, child: False
-
-
-def _lifted(rules: Rules) -> Callable[[int, Any, Any, Any], int]:
-    """`lifted(merit, state, action, child)`: the merit that the child's gives the state by this action."""
-    same_mover, reward, scores = rules.same_mover, rules.reward, rules.scores
-    if reward is not None:
-        return lambda merit, state, action, child: (
-            lift(merit, same_mover(state, action, child), scores) + (0 if action is None else reward(state, action))
-        )
-    if rules.alternates:
-        return lambda merit, state, action, child: lift(merit, False, scores)
-    return lambda merit, state, action, child: lift(merit, same_mover(state, action, child), scores)
 
 
 def _every(rules: Rules) -> Callable[[], Iterator[Any]]:
@@ -521,7 +499,13 @@ def game_text(game: Any) -> str:
     """
     cls = type(game)
     values = game.to_text() if own_method(game, "to_text") else loading.parameters_of(game)
-    return _class_text(cls) + (f":{values}" if values else "")
+    package, _, module = cls.__module__.rpartition(".")
+    name = module.replace("_", "-")
+    if package != "solver.games" or name not in CATALOGUE or not issubclass(cls, class_of(name)):
+        file = getattr(sys.modules.get(cls.__module__), "__file__", None) or ""
+        home = os.path.basename(file) if loading.is_user_file(cls.__module__) else cls.__module__
+        name = f"{home}::{cls.__name__}"
+    return f"{name}:{values}" if values else name
 
 
 def is_name_of(text: str, game: Any) -> bool:
@@ -548,14 +532,3 @@ def is_built_in(text: str) -> bool:
 def is_graph(text: str) -> bool:
     """Whether a game's string names a graph or a tree, whose states are numbers of positions."""
     return text.partition(":")[0] in FROM_FILES
-
-
-def _class_text(cls: type) -> str:
-    package, _, module = cls.__module__.rpartition(".")
-    name = module.replace("_", "-")
-    if package == "solver.games" and name in CATALOGUE and issubclass(cls, class_of(name)):
-        return name
-    file = getattr(sys.modules.get(cls.__module__), "__file__", None) or ""
-    if loading.is_user_file(cls.__module__):
-        return f"{os.path.basename(file)}::{cls.__name__}"
-    return f"{cls.__module__}::{cls.__name__}"

@@ -130,26 +130,25 @@ def parse_action(game: GameOrName | Rules, state: int, text: str) -> int:
     """
     rules = Rules.of(game)
     legal = legal_actions(rules, state)
-    action = next((meant for meant in _meant(rules, state, text, legal) if meant in legal.values()), None)
+    action = legal.get(text.strip())
+    if action is not None:
+        return action
+    # Dice or the game's own way, then a like name
+    outcomes, meant = len(chances(rules.game, state)), list[int | None]()
+    if outcomes and "-" in text:
+        shown = {tuple(sorted(face.split("-"))): number for number, face in enumerate(faces(rules.game, outcomes))}
+        meant.append(shown.get(tuple(sorted(text.strip().split("-")))))
+    parse = own_method(rules.game, "parse_action")
+    if parse is not None and not outcomes:
+        with contextlib.suppress(ValueError, KeyError, IndexError):
+            meant.append(parse(state, text))
+    like = [action for name, action in legal.items() if _bare(name) == _bare(text)]
+    meant += like if len(like) == 1 else []
+    action = next((action for action in meant if action in legal.values()), None)
     if action is None:
         choices = f"choose one of {', '.join([*legal][:40])}{', ...' if len(legal) > 40 else ''}"
         raise PositionError(f"{excerpt(text, 60)} is not a legal move here: {choices if legal else 'the game is over'}")
     return action
-
-
-def _meant(rules: Rules, state: int, text: str, legal: dict[str, int]) -> Iterator[int | None]:
-    """Yield the actions that a text may mean, the likeliest first: its name, dice, the game's own way, a like name."""
-    yield legal.get(text.strip())
-    outcomes = len(chances(rules.game, state))
-    if outcomes and "-" in text:
-        shown = {tuple(sorted(face.split("-"))): number for number, face in enumerate(faces(rules.game, outcomes))}
-        yield shown.get(tuple(sorted(text.strip().split("-"))))
-    parse = own_method(rules.game, "parse_action")
-    if parse is not None and not outcomes:
-        with contextlib.suppress(ValueError, KeyError, IndexError):
-            yield parse(state, text)
-    like = [action for name, action in legal.items() if _bare(name) == _bare(text)]
-    yield like[0] if len(like) == 1 else None
 
 
 def _bare(text: str) -> str:

@@ -214,17 +214,32 @@ def diagram_of(game: Any) -> Diagram:
     memos = (memo for arcs in read[-1].values() for memo in arcs.values()) if read else (0,)
     after: dict[int, dict[int, int]] = {memo: {memo: 0} for memo in memos}
     for level in reversed(read):
-        after = {memo: _joined(arcs, after, shared) for memo, arcs in level.items()}
+        joined: dict[int, dict[int, int]] = {}
+        for memo, arcs in level.items():
+            # Of each last memo that these arcs lead to, the node of its own
+            children: dict[int, list[tuple[int, int]]] = {}
+            for bits, following in arcs.items():
+                for last, child in after[following].items():
+                    children.setdefault(last, []).append((bits, child))
+            joined[memo] = {last: shared.node(edges) for last, edges in children.items()}
+        after = joined
     nodes, firsts, roots, size = shared.nodes, [], [], 0
     for _, root in sorted(after.get(0, {}).items()):
         firsts.append(size)
         roots.append(root)
         size += shared.counts[root]
     rounds = 2 if len(roots) > 1 else 1
-    # The last memo must be known first
+    # The last memo must be known first: nodes that lead to its first number and its root
     if rounds == 2:
-        arcs = zip(firsts, roots, strict=True)
-        _sorted_out(read, dict(zip(sorted(after[0]), arcs, strict=True)), nodes)
+        places = dict(zip(sorted(after[0]), zip(firsts, roots, strict=True), strict=True))
+        for level in reversed(read):
+            earlier = {}
+            for memo, arcs in level.items():
+                node = {bits: places[following] for bits, following in arcs.items() if following in places}
+                if node:
+                    earlier[memo] = 0, len(nodes)
+                    nodes.append(node)
+            places = earlier
     else:
         nodes.append(nodes[roots[0]] if roots else {})
     return Diagram(masks * rounds, nodes, firsts, roots, size, ~sum(masks))
@@ -252,28 +267,6 @@ class _Shared:
         return self._known[key]
 
 
-def _joined(arcs: dict[int, int], after: dict[int, dict[int, int]], shared: _Shared) -> dict[int, int]:
-    """Of each last memo that these arcs lead to, the node of its own."""
-    children: dict[int, list[tuple[int, int]]] = {}
-    for bits, memo in arcs.items():
-        for label, child in after[memo].items():
-            children.setdefault(label, []).append((bits, child))
-    return {label: shared.node(edges) for label, edges in children.items()}
-
-
-def _sorted_out(read: Read, ends: dict[int, tuple[int, int]], nodes: list[Node]) -> None:
-    """Add nodes that lead to the first number and the root of the last memo."""
-    places = ends
-    for level in reversed(read):
-        found = {}
-        for memo, arcs in level.items():
-            node = {bits: places[after] for bits, after in arcs.items() if after in places}
-            if node:
-                found[memo] = 0, len(nodes)
-                nodes.append(node)
-        places = found
-
-
 def _read(name: str, masks: list[int], scan: Callable[[int, int, int], int]) -> Read:
     """The memory of the rules, place by place."""
     sizes = [mask.bit_count() for mask in masks]
@@ -284,7 +277,12 @@ def _read(name: str, masks: list[int], scan: Callable[[int, int, int], int]) -> 
     arcs = 0
     for bit, mask in enumerate(masks):
         level: dict[int, dict[int, int]] = {}
-        values = _values(mask)
+        # All numbers of its bits alone, ascending: those of the digits 0, 1, 2, ...
+        values, left = [0], mask
+        while left:
+            low = left & -left
+            values += [value | low for value in values]
+            left ^= low
         for memo in sorted(memos):
             after = ((bits, scan(bit, memo, digit)) for digit, bits in enumerate(values))
             level[memo] = {bits: target for bits, target in after if target >= 0}
@@ -294,13 +292,3 @@ def _read(name: str, masks: list[int], scan: Callable[[int, int, int], int]) -> 
             raise GameError(f"{name}: scan() keeps {len(memos):,} memos apart at place {bit}, too many: keep fewer")
         read.append(level)
     return read
-
-
-def _values(mask: int) -> list[int]:
-    """All numbers of these bits alone, ascending: those of the digits 0, 1, 2, ..."""
-    values = [0]
-    while mask:
-        low = mask & -mask
-        values += [value | low for value in values]
-        mask ^= low
-    return values

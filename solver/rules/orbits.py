@@ -250,7 +250,14 @@ def layout_of(game: Any) -> Layout:
     name = type(game).__name__
     group = closed(name, [tuple(symmetry) for symmetry in game.symmetries()])
     points = len(group[0])
-    images = [_images(symmetry) for symmetry in group]
+    images: list[list[list[int]]] = []
+    for symmetry in group:
+        images.append([])
+        for begin in range(0, points, BYTE):
+            sets = [0]
+            for target in symmetry[begin : begin + BYTE]:
+                sets += [image | 1 << target for image in sets]
+            images[-1].append(sets + [0] * (256 - len(sets)))
     tables, first = [], 0
     counts = _orbit_counts(group)
     wanted = [tuple(table) for table in game.tables()]
@@ -261,7 +268,13 @@ def layout_of(game: Any) -> Layout:
                 f" {points} points must hold the men"
             )
     if callable(getattr(game, "tier", None)):
-        wanted.sort(key=lambda table: game.tier(_some_position(points, *table)))
+
+        def tier(table: tuple[int, ...]) -> int:
+            # All positions of a table are of one
+            rest, mine, theirs = table
+            return int(game.tier((1 << mine) - 1 | (1 << theirs) - 1 << mine + points | rest << 2 * points))
+
+        wanted.sort(key=tier)
     for rest, mine, theirs in wanted:
         each = comb(points - theirs, mine)
         tables.append(Table(rest, mine, theirs, first, each))
@@ -269,11 +282,6 @@ def layout_of(game: Any) -> Layout:
     if len({table[:3] for table in tables}) < len(tables):
         raise GameError(f"{name}: tables() yields a table twice")
     return Layout(points, images, tables, first)
-
-
-def _some_position(points: int, rest: int, mine: int, theirs: int) -> int:
-    """One with so many men, all of a table being of one tier."""
-    return (1 << mine) - 1 | (1 << theirs) - 1 << mine + points | rest << 2 * points
 
 
 def orbits(layout: Layout, men: int) -> Sets:
@@ -319,39 +327,23 @@ def closed(name: str, symmetries: Iterable[tuple[int, ...]]) -> list[tuple[int, 
     return group
 
 
-def _images(symmetry: tuple[int, ...]) -> list[list[int]]:
-    """For each byte of a set of points, the images of the 256 sets within it."""
-    tables = []
-    for first in range(0, len(symmetry), BYTE):
-        images = [0]
-        for target in symmetry[first : first + BYTE]:
-            images += [image | 1 << target for image in images]
-        tables.append(images + [0] * (256 - len(images)))
-    return tables
-
-
 def _orbit_counts(group: list[tuple[int, ...]]) -> list[int]:
     """How many orbits there are of sets of each size: on average a symmetry leaves so many as they are (Burnside)."""
     points = len(group[0])
     total = [0] * (points + 1)
     for symmetry in group:
-        fixed = [1] + [0] * points
-        for length in _cycles(symmetry):
+        fixed, seen = [1] + [0] * points, set[int]()
+        for begin in range(points):
+            point, length = begin, 0
+            while point not in seen:
+                seen.add(point)
+                point, length = symmetry[point], length + 1
+            if not length:
+                continue
+            # A cycle goes into a fixed set whole
             fixed = [fixed[size] + (fixed[size - length] if size >= length else 0) for size in range(points + 1)]
         total = [sum(pair) for pair in zip(total, fixed, strict=True)]
     return [number // len(group) for number in total]
-
-
-def _cycles(symmetry: tuple[int, ...]) -> list[int]:
-    """The lengths of a symmetry's cycles."""
-    lengths, seen = [], set[int]()
-    for begin in range(len(symmetry)):
-        point, length = begin, 0
-        while point not in seen:
-            seen.add(point)
-            point, length = symmetry[point], length + 1
-        lengths += [length] if length else []
-    return lengths
 
 
 def subsets(points: int, size: int) -> Iterable[int]:

@@ -115,7 +115,7 @@ def test_a_way_of_solving_is_a_name_what_it_heeds_and_two_functions(tmp_path):
     def solve_plainly(job):
         return Outcome(solved_by(job.rules, minimax(job.rules).table), "minimax", "complete")
 
-    way = types.types.SimpleNamespace(name="minimax alone", heeds=set(), refuses=lambda job: None, solve=solve_plainly)
+    way = types.SimpleNamespace(name="minimax alone", heeds=set(), refuses=lambda job: None, solve=solve_plainly)
     pipeline.run("tic-tac-toe", tmp_path / "own.lmdb", Options(), way)
     solve("tic-tac-toe", tmp_path / "usual.lmdb").close()
     assert (tmp_path / "own.lmdb").read_bytes() == (tmp_path / "usual.lmdb").read_bytes()
@@ -140,7 +140,7 @@ def test_a_table_is_a_function_of_its_rows(tmp_path, monkeypatch):
 
 def test_a_failure_is_printed_when_it_happens(request):
     lines = []
-    watch = FailuresAsTheyCome(types.types.SimpleNamespace(write_line=lambda line, **colours: lines.append(line)))
+    watch = FailuresAsTheyCome(types.SimpleNamespace(write_line=lambda line, **colours: lines.append(line)))
     for outcome, said in (("passed", None), ("failed", "OSError: no\nmore")):
         watch.pytest_runtest_logreport(pytest.TestReport("a.py::b", ("a.py", 1, "b"), {}, outcome, said, "call"))
     assert lines[0] == "\nFAILED a.py::b: OSError: no"

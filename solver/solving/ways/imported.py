@@ -167,8 +167,17 @@ def complete(rules: Rules, table: Table, path: Path, verified: bool, progress: P
     for completed, (state, merit) in enumerate(table.items()):
         try:
             best, unknown = derived(rules, state, known)
-            if verified and rules.scores:
-                _check_rising(rules, state)
+            children = (rules.canonical(rules.result(state, action)) for action in rules.actions(state))
+            # Where a margin might follow from itself, that it does proves nothing
+            if (
+                verified
+                and rules.scores
+                and any(not rules.is_terminal(child) and rules.tier(child) <= rules.tier(state) for child in children)
+            ):
+                raise MethodError(
+                    f"margins of {rules.name} cannot be verified, since a move from state {state} stays in its tier:"
+                    " --no-verify takes them as they are"
+                )
         except Exception as error:
             # Rules need not bear numbers that are no states
             if isinstance(error, SolverError):
@@ -186,14 +195,3 @@ def complete(rules: Rules, table: Table, path: Path, verified: bool, progress: P
         return False
     table.update(finished)
     return True
-
-
-def _check_rising(rules: Rules, state: int) -> None:
-    """Raise MethodError where a margin might follow from itself, which proves nothing."""
-    for action in rules.actions(state):
-        child = rules.canonical(rules.result(state, action))
-        if not rules.is_terminal(child) and rules.tier(child) <= rules.tier(state):
-            raise MethodError(
-                f"margins of {rules.name} cannot be verified, since a move from state {state} stays in its tier:"
-                " --no-verify takes them as they are"
-            )

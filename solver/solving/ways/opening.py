@@ -26,7 +26,6 @@ from solver.base.errors import MethodError, ResourceError, UncompiledRules
 from solver.base.extras import PLAIN_LIMIT
 from solver.base.files import lock
 from solver.base.kinds import AUTO, Method
-from solver.base.options import Options
 from solver.base.value import WIN, Value, merit_of
 from solver.book.writer import check_target
 from solver.rules.game import Rules
@@ -71,7 +70,17 @@ def merits_to(job: Job) -> dict[int, int]:
     into the options' memory; MethodError, and removes the journal, if the game has cycles.
     """
     rules, options, journal, max_ply = job.rules, job.options, job.beside(".journal"), job.options.max_ply or 0
-    layers = plies(rules, max_ply, functools.partial(_go_on, max_ply, options))
+
+    def enough(count: int) -> bool:
+        options.progress("enumerate", count, None)
+        if options.memory is not None and count * STATE_BYTES > options.memory:
+            raise ResourceError(
+                f"the first {max_ply} plies have more than {count:,} states, which need {options.memory:,} bytes of"
+                " memory: give fewer plies (--max-ply) or more --memory"
+            )
+        return False
+
+    layers = plies(rules, max_ply, enough)
     try:
         with Journal(journal, header_of(rules, max_ply), options.restart, 8 * words_of(rules.bits)) as entries:
             todo = [state for state in layers[-1] if state not in entries.merits]
@@ -142,17 +151,6 @@ def _plainly(rules: Rules, layers: Sequence[list[int]], enough: Enough, holds: H
         yield layer
 
 
-def _go_on(max_ply: int, options: Options, count: int) -> bool:
-    """False: so many states are not enough. Raises ResourceError if they do not fit into the options' memory."""
-    options.progress("enumerate", count, None)
-    if options.memory is not None and count * STATE_BYTES > options.memory:
-        raise ResourceError(
-            f"the first {max_ply} plies have more than {count:,} states, which need {options.memory:,} bytes of"
-            " memory: give fewer plies (--max-ply) or more --memory"
-        )
-    return False
-
-
 def mean_parents(rules: Rules, layers: Sequence[list[int]]) -> float:
     """The states of a ply from which one of the next is reached, on average, as a sample of the ply before tells."""
     if len(layers) < 2 or not layers[-1]:
@@ -181,8 +179,14 @@ def header_of(rules: Rules, max_ply: int) -> bytes:
 
 def search_all(job: Job, states: list[int]) -> Iterator[tuple[Pairs, float]]:
     """Lists of states with their values, and the nodes per second so far, searched on all cores with one table."""
-    started, rules = time.perf_counter(), job.rules
-    team = job.compiled(lambda: _team(job)) if states else None
+    started, rules, options = time.perf_counter(), job.rules, job.options
+
+    def searchers() -> Any:
+        from solver.compiled.exact.searcher import Team
+
+        return Team(rules, outcomes=rules.kind.bare, workers=options.workers, table=options.table)
+
+    team = job.compiled(searchers) if states else None
     if team is None:
         all_rules, table = Rules.of(rules), dict[Any, int]()
         for state in states:
@@ -192,14 +196,6 @@ def search_all(job: Job, states: list[int]) -> Iterator[tuple[Pairs, float]]:
     with team:
         for pairs in team.map(states):
             yield pairs, team.nodes() / (time.perf_counter() - started)
-
-
-def _team(job: Job) -> Any:
-    """Searchers for all cores."""
-    from solver.compiled.exact.searcher import Team
-
-    rules, options = job.rules, job.options
-    return Team(rules, outcomes=rules.kind.bare, workers=options.workers, table=options.table)
 
 
 def derive(rules: Rules, layers: Sequence[list[int]], merits: dict[int, int]) -> None:
@@ -245,8 +241,22 @@ class Journal:
         self.merits: dict[int, int] = {}
         self._file: Any = None
         self._synced = time.monotonic()
-        if path is not None:
-            self._open(path, restart)
+        if path is None:
+            return
+        if restart:
+            check_target(path, MARK)
+        try:
+            self._file = os.fdopen(system.open_descriptor(path, os.O_RDWR | os.O_CREAT), "r+b")
+        except OSError as error:
+            raise ResourceError(f"{path} cannot be opened ({error.strerror}): free it, or write elsewhere") from None
+        try:
+            lock(self._file.fileno(), path)
+            if restart:
+                self._file.truncate(0)
+            self._read(path)
+        except BaseException:
+            self._file.close()
+            raise
 
     def add(self, pairs: Pairs) -> None:
         """Keep solved states."""
@@ -279,22 +289,6 @@ class Journal:
         self._file.flush()
         system.sync(self._file.fileno())
         self._synced = time.monotonic()
-
-    def _open(self, path: Path, restart: bool) -> None:
-        if restart:
-            check_target(path, MARK)
-        try:
-            self._file = os.fdopen(system.open_descriptor(path, os.O_RDWR | os.O_CREAT), "r+b")
-        except OSError as error:
-            raise ResourceError(f"{path} cannot be opened ({error.strerror}): free it, or write elsewhere") from None
-        try:
-            lock(self._file.fileno(), path)
-            if restart:
-                self._file.truncate(0)
-            self._read(path)
-        except BaseException:
-            self._file.close()
-            raise
 
     def _read(self, path: Path) -> None:
         """Take over the records of an earlier solve. All from the first damaged record on is cut off."""

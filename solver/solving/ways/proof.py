@@ -184,6 +184,10 @@ class _Walk:
             progress("follow", len(self.seen), None)
         return order
 
+    def _merit(self, state: int) -> int | None:
+        value = self.find(state)
+        return None if value is None else merit_of(self.rules.kind.kept(value))
+
     def _moves(self, child: Child) -> list[_Move]:
         rules = self.rules
         state, is_own = child
@@ -194,9 +198,9 @@ class _Walk:
                 moves.append(_Move(rules.lifted(rules.end(result), state, action, result), None))
                 continue
             key = rules.canonical(result)
-            value, merit = self.find(key), None
-            if value is not None:
-                merit = rules.lifted(merit_of(rules.kind.kept(value)), state, action, result)
+            merit = self._merit(key)
+            if merit is not None:
+                merit = rules.lifted(merit, state, action, result)
             moves.append(_Move(merit, (key, is_own == rules.same_mover(state, action, result))))
         return moves
 
@@ -206,8 +210,7 @@ class _Walk:
         left = set()
         for state in states:
             moves = self._moves((state, True))
-            value = self.find(state)
-            merit = None if value is None else merit_of(self.rules.kind.kept(value))
+            merit = self._merit(state)
             best = {move.child for move in moves if move.merit is not None and move.merit == merit}
             children = {child for child in best if child is not None}
             if len(children) < len(best) or not self.seen.isdisjoint(children):
@@ -239,9 +242,8 @@ class _Walk:
         """The least number of replies, not won or lost within the plies, to a best move of the side."""
         known = self._width.get(state)
         if known is None:
-            value, widths = self.find(state), list[int]()
-            merit = None if value is None else merit_of(self.rules.kind.kept(value))
-            for move in self._moves((state, True)) if value is not None else ():
+            merit, widths = self._merit(state), list[int]()
+            for move in self._moves((state, True)) if merit is not None else ():
                 if move.merit == merit:
                     replies = [] if move.child is None else self._moves(move.child)
                     children = (reply.child for reply in replies if reply.child is not None)
