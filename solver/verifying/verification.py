@@ -24,14 +24,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from solver.base import extras
-from solver.base.errors import (
-    DamagedBook,
-    MethodError,
-    PositionError,
-    ResourceError,
-    UncompiledRules,
-    shortened,
-)
+from solver.base.errors import DamagedBook, MethodError, PositionError, ResourceError, UncompiledRules, shortened
 from solver.base.extras import PLAIN_LIMIT, working_memory
 from solver.base.kinds import Method
 from solver.base.options import Options
