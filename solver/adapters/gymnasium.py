@@ -29,7 +29,7 @@ MAX_OPENING_GAMES = 100  # that the other side may end before the agent has move
 class SoloEnv(gymnasium.Env[Any, Any]):
     """A game of ours for one agent.
 
-    An illegal action ends the game, as lost; something that is no action at all raises GameError.
+    An illegal action ends the game, as lost; something that is not an action at all raises GameError.
 
     Args:
         game: a game, its name or a book of it.
@@ -99,7 +99,7 @@ class SoloEnv(gymnasium.Env[Any, Any]):
         """Make the agent's move and the opponent's replies, up to the agent's next move.
 
         Raises:
-            GameError: That is no action.
+            GameError: That is not an action.
             MissingState: The opponent does not know the value that the move gives away.
         """
         action = action_in(action, len(self.inner.layout.actions))

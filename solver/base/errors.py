@@ -4,7 +4,7 @@
     ├── GameError (ValueError)            no such game, bad parameters, rules that break the protocol
     │   └── UncompiledRules               rules that Numba cannot compile, or compiles to something else
     ├── MethodError (ValueError)          the method cannot solve this game
-    ├── PositionError (ValueError)        text or number that is no legal position or move
+    ├── PositionError (ValueError)        text or number that is not a legal position or move
     │   └── StateTypeError (TypeError)    a float, a text or a bool in place of a state
     ├── MissingState (KeyError)           the book has no value for this state
     ├── BookError (OSError)               a file that cannot be used as a book
@@ -70,11 +70,11 @@ class MethodError(SolverError, ValueError):
 
 
 class PositionError(SolverError, ValueError):
-    """Text or a number that is no legal position or move of this game."""
+    """Text or a number that is not a legal position or move of this game."""
 
 
 class StateTypeError(PositionError, TypeError):
-    """Something that is no integer, in place of a state."""
+    """Something that is not an integer, in place of a state."""
 
 
 class MissingState(SolverError, KeyError):

@@ -276,7 +276,7 @@ class Estimate(_EstimateFields, Kind):
         """Return the merit of a state from the merits of its moves, some of which may be estimates.
 
         It is exact if all of them are, or if no move can win sooner than the one that does: an estimate says that there
-        is no win or loss within `depth` plies.
+        is not a win or loss within `depth` plies.
         """
         best = max(merits)
         if isinstance(best, float) or not any(isinstance(merit, float) for merit in merits):

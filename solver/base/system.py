@@ -283,7 +283,7 @@ def end_family(process: subprocess.Popen[bytes], seconds: float) -> None:
 def command_words(command: str) -> list[str] | str:
     """Return the program and its arguments, as `subprocess` takes them. Raises ValueError for an open quotation.
 
-    Windows takes the text as it is, since there \\ is no mark of quotation but part of paths.
+    Windows takes the text as it is, since there \\ is not a mark of quotation but part of paths.
     """
     import shlex
 

@@ -49,7 +49,7 @@ def read_text(path: str | os.PathLike[str], max_bytes: int) -> str:
 
     Raises:
         OSError: The file cannot be read. `strerror` says why.
-        TextError: The file is no text. The message names the line.
+        TextError: The file is not a text. The message names the line.
     """
     return "".join(_arriving(io.BytesIO(read_input(path, max_bytes)), "strict")).lstrip(BYTE_ORDER_MARK)
 

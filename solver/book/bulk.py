@@ -45,7 +45,7 @@ def asked(states: Any, wide: bool = False) -> NDArray[Any]:
     In int64 a number that does not fit becomes negative, and no book has such a state.
 
     Raises:
-        StateTypeError: where one of them is no integer.
+        StateTypeError: where one of them is not an integer.
     """
     try:
         array = np.asarray(states, object if wide else None)

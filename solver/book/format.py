@@ -335,7 +335,7 @@ class Header(NamedTuple):
             raise ValueError("unknown layout")
         for name in ("states", "terminal"):
             if fields[name] is not None and type(fields[name]) is not int:
-                raise ValueError(f"{name} is no count")
+                raise ValueError(f"{name} is not a count")
         makers: dict[str, Callable[..., Any]] = {"trim": Trim}
         if "expectation" in fields or "estimate" in fields:
             from solver.base.expectations import Estimate, Expectation
@@ -411,9 +411,9 @@ def check_facts(header: Header) -> None:
     if header.trim is not None and (header.kind.unfit.get("trim") or facts.is_complete != (scope == "complete")):
         raise ValueError("a trimmed book of a method that makes none such")
     if not is_name(header.game):
-        raise ValueError("game is no name of a game")
+        raise ValueError("game is not a name of a game")
     if not HASH.fullmatch(header.rules) or not HASH.fullmatch(header.digest):
-        raise ValueError("rules and digest are no hashes")
+        raise ValueError("rules and digest are not hashes")
     may_be = (header.kind.acyclic, header.kind.cyclic, header.kind.partial)
     if header.method not in (may_be if scope != PROOF else (header.kind.partial, Method.PROOF_NUMBER)):
         raise ValueError("method and values differ")
@@ -492,7 +492,7 @@ LATER = ("trim", "wdl", "expectation", "estimate", "state_bytes", "sparse", "con
 def _integers(items: Iterable[Any]) -> list[int]:
     numbers = list(items)
     if {*map(type, numbers)} - {int}:
-        raise ValueError("a count is no whole number")
+        raise ValueError("a count is not a whole number")
     return numbers
 
 
@@ -508,5 +508,5 @@ def _fields(record: bytes) -> dict[str, Any]:
     except (ValueError, msgpack.exceptions.UnpackException, RecursionError) as error:
         raise DamagedBook(f"the header cannot be read: {type(error).__name__}") from None
     if not isinstance(fields, dict):
-        raise ForeignBook("the header is no map")
+        raise ForeignBook("the header is not a map")
     return fields

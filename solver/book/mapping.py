@@ -47,7 +47,7 @@ class Mapped:
         self.path, self._identity = path, identity
         self.environment: Any = open_environment(path, readonly=True, create=False, readahead=False, max_spare_txns=0)
         self.transaction: Any = self.environment.begin(buffers=True)
-        missing = " has no header: it is no book, or its writing did not end; solve it again"
+        missing = " has no header: it is not a book, or its writing did not end; solve it again"
         record = self._record(HEADER_KEY, "the header", missing)
         try:
             self.header: Header = Header.unpack(bytes(record), self.transaction.get)
@@ -211,7 +211,7 @@ def _examine(path: Path, sha256: str | None) -> tuple[int, int, int]:
             if sha256 is not None:
                 if not HASH.fullmatch(sha256.lower()):
                     raise BookError(
-                        f"was to have {sha256[:80]!r}, which is no sha256: 64 hex digits, as sha256sum prints them"
+                        f"was to have {sha256[:80]!r}, which is not a sha256: 64 hex digits, as sha256sum prints them"
                     )
                 digest = hashlib.sha256()
                 while block := file.read(HASHED):

@@ -83,7 +83,7 @@ def is_lmdb(path: str | os.PathLike[str]) -> bool:
 
 
 def check(file: BinaryIO) -> None:
-    """Raise ForeignBook if it is no file of LMDB, DamagedBook if its tree is not as LMDB would have written it.
+    """Raise ForeignBook if it is not a file of LMDB, DamagedBook if its tree is not as LMDB would have written it.
 
     The messages go behind the file's name.
     """

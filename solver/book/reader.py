@@ -143,7 +143,7 @@ class Book(Mapping[int, Value]):
         try:
             return canonical(state) if 0 <= state < self._limit else -1
         except (ArithmeticError, LookupError, TypeError, ValueError):
-            # Rules need not bear what is no state
+            # Rules need not bear what is not a state
             return -1
 
     @functools.cached_property
@@ -186,7 +186,7 @@ class Book(Mapping[int, Value]):
 
         Raises:
             MissingState: counts the states that the book lacks, finished ones among them, and names the first.
-            StateTypeError: where a state is no integer.
+            StateTypeError: where a state is not an integer.
             DamagedBook, ForeignBook: as `get`.
             SolverError: where NumPy or Numba is missing.
         """

@@ -7,9 +7,9 @@ first that fits:
     2. a book's file    The file bears LMDB's mark, whatever its name.
     3. a game's name    `connect-four:5,4` is of the package. `my_game.py::Race:30`, `package.module::Class`,
                         `moves.csv`, `rules.kif`, `exercise.json` and `openspiel:NAME` are rules from elsewhere.
-    4. any other path   It is no book. Whoever opens it says why.
+    4. any other path   It is not a book. Whoever opens it says why.
 
-So a book in the file `tic-tac-toe` goes before the game of that name. A file of that name that is no book does not
+So a book in the file `tic-tac-toe` goes before the game of that name. A file of that name that is not a book does not
 stand in the way of the game. A `Path` is a file, never the name of a game of the package. Nothing is imported or run
 to tell which it is. Rules run where a door asks for a game, never where it asks for a book alone.
 

@@ -108,13 +108,13 @@ def nameable(path: str | os.PathLike[str]) -> Iterator[None]:
 def placed(target: str | os.PathLike[str], *sources: Any) -> Iterator[Path]:
     """Yield the path to write a book to that takes the place of one of its `sources` when the block ends.
 
-    The block is to close that book, since Windows replaces no open file. Where `target` is no source it is yielded
+    The block is to close that book, since Windows replaces no open file. Where `target` is not a source it is yielded
     itself. Raises BookError for a path that cannot be a book's.
     """
     path = check_target(target)
     replaces = False
     for source in sources:
-        # A source that is no path, or of a file that is not there, is not replaced
+        # A source that is not a path, or of a file that is not there, is not replaced
         with contextlib.suppress(OSError, ValueError, TypeError):
             replaces = replaces or os.path.samefile(source, path)
     if not replaces:

@@ -428,7 +428,7 @@ class _Inspector:
             raise
         except (Exception, SystemExit) as error:
             raise self.failed(name, arguments, error) from error
-        # What is no number is refused for that
+        # What is not a number is refused for that
         if answer != again and answer == answer:
             call = f"{name}({', '.join(map(str, arguments))}) differs from call to call"
             raise self.fault(arguments[0] if arguments else 0, f"{call}: rules must be deterministic")

@@ -66,7 +66,7 @@ class Text(click.ParamType):  # type: ignore[type-arg]
 def _size(text: str) -> int:
     match = re.fullmatch(r"([0-9]{1,12}(?:\.[0-9]{1,6})?)([KMGT]?)(i?B)?", text.strip(), re.ASCII | re.IGNORECASE)
     if not match or float(match[1]) <= 0:
-        raise ValueError(f"{text[:40]!r} is no size: 500M, 8G or bytes")
+        raise ValueError(f"{text[:40]!r} is not a size: 500M, 8G or bytes")
     return int(float(match[1]) * UNITS[match[2].upper()])
 
 
@@ -80,7 +80,7 @@ def _duration(text: str) -> float:
 def _span(text: str) -> tuple[int, int]:
     match = re.fullmatch(r"(-?[0-9]{1,18})?(\.\.)?(-?[0-9]{1,18})?", text.strip(), re.ASCII)
     if not match or match[1] is match[3] is None or (match[2] is None and match[3] is not None):
-        raise ValueError(f"{text[:40]!r} is no range: 5..9, 5.., ..9 or 5")
+        raise ValueError(f"{text[:40]!r} is not a range: 5..9, 5.., ..9 or 5")
     low = -MAX_FILTER if match[1] is None else int(match[1])
     high = (MAX_FILTER if match[2] else low) if match[3] is None else int(match[3])
     if low > high:
@@ -102,7 +102,7 @@ class Seconds(click.FloatRange):
     def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> float:
         seconds = float(super().convert(value, parameter, context))
         if seconds != seconds:
-            self.fail(f"{value!r} is no number of seconds", parameter, context)
+            self.fail(f"{value!r} is not a number of seconds", parameter, context)
         return seconds
 
 

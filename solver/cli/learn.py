@@ -23,7 +23,7 @@ STATES, DEPTH, GENERATIONS, HIDDEN = 200_000, 4, 400, "32"
 def _layers(text: str) -> tuple[int, ...]:
     """The widths of one or two hidden layers: 32 or 32,16."""
     if not re.fullmatch(r"[0-9]{1,3}(,[0-9]{1,3})?", text) or any(int(width) < 1 for width in text.split(",")):
-        raise ValueError(f"{text[:40]!r} are no layers: one or two widths up to 999, as 32 or 32,16")
+        raise ValueError(f"{text[:40]!r} are not layers: one or two widths up to 999, as 32 or 32,16")
     return tuple(int(width) for width in text.split(","))
 
 

@@ -113,7 +113,7 @@ def export_command(
     if live and not is_page(file):
         raise MethodError(f"{file} holds a book: --live goes with a page, a folder with a slash")
     if number is not None and not is_page(file):
-        raise MethodError(f"{file} is no page, and puzzles go into one: name a folder, with a slash")
+        raise MethodError(f"{file} is not a page, and puzzles go into one: name a folder, with a slash")
     if len(sources) != 1:
         if number is not None:
             raise MethodError("--puzzles goes with one book: export it by itself")

@@ -422,6 +422,6 @@ def labelled(kind: str, tier: int | None, shard: tuple[int, int]) -> str:
 def origin(name: str) -> tuple[str, int | None, tuple[int, int]]:
     """The facts in a file's name: its kind, its tier, or None for the starts, and its shard, (bits, owner)."""
     found = LABEL.match(name)
-    assert found is not None, f"{name} is no shard file"
+    assert found is not None, f"{name} is not a shard file"
     kind, tier, bits, owner = found.groups()
     return kind, None if tier is None else int(tier), (int(bits), int(owner))

@@ -281,7 +281,7 @@ class _Rewrite(ast.NodeTransformer):
         self.changed = False
         self.names = Names(rewriter.cls, function)
         code = function.__code__
-        # comprehensions have variables of their own, which are no locals of the function in this version of Python
+        # comprehensions have variables of their own, which are not locals of the function in this version of Python
         targets = [
             comprehension.target for comprehension in ast.walk(tree) if isinstance(comprehension, ast.comprehension)
         ]

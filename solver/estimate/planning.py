@@ -196,7 +196,7 @@ def parse_cluster(text: str) -> Cluster:
     if local:
         return Cluster(1, int(local[1] or cores()), free_memory())
     if "=" not in text:
-        where = "is where a cluster is, and an estimate needs none, only its size" if ":" in text else "is no size"
+        where = "is where a cluster is, and an estimate needs none, only its size" if ":" in text else "is not a size"
         raise ValueError(f"{text[:80]!r} {where}: {FORM}")
     words = [word.strip() for word in text.split(",")]
     if wrong := [word for word in words if FIELD.fullmatch(word) is None]:

@@ -93,7 +93,7 @@ def export(
         raise MethodError(f"{path} is not for {form}: name a file that ends in .{form}, or leave the form out")
     target = Path(os.path.realpath(path) if is_page(path) else path)
     if puzzles and not is_page(path):
-        raise MethodError(f"{path} is no page, and puzzles go into one: name a folder, with a slash")
+        raise MethodError(f"{path} is not a page, and puzzles go into one: name a folder, with a slash")
     if columns is not None and (is_page(path) or target.suffix.lower() == BINARY):
         raise MethodError(f"{path} holds the whole book: columns are chosen for {', '.join(TABLES)}")
     if training and (target.suffix.lower() != PARQUET or columns is not None):

@@ -156,7 +156,7 @@ def rows_of(
         except (BookError, LayoutError, MemoryError):
             raise
         except Exception as error:
-            # Rules need not bear numbers that are no states
+            # Rules need not bear numbers that are not states
             name = type(error).__name__
             raise DamagedBook(f"{book.path}: {state} is not a state of its game ({name}): solve it again") from None
         if record is not None:

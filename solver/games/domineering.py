@@ -81,7 +81,7 @@ class Domineering(NamedTuple):
         return state
 
     def layout(self) -> tuple[str, int]:
-        """Return the covered cells, and all cells but the last, which is no domino's lower or left one."""
+        """Return the covered cells, and all cells but the last, which is not a domino's lower or left one."""
         return "#", self.width * self.height - 1
 
     def place(self, state: int, action: int) -> list[int]:

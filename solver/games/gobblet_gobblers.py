@@ -95,7 +95,7 @@ class GobbletGobblers(NamedTuple):
             for mark in lines[2 - cell // 3].split()[1 + cell % 3].replace(".", ""):
                 size = LETTERS.find(mark.upper())
                 if not 0 <= size < self.sizes:
-                    raise ValueError(f"{grid.name(3, cell)}: {mark} is no man")
+                    raise ValueError(f"{grid.name(3, cell)}: {mark} is not a man")
                 state |= 1 << 18 * size + (9 if mark.islower() else 0) + cell
         for plane in range(2 * self.sizes):
             if (state >> 9 * plane & 511).bit_count() > self.each:

@@ -227,7 +227,7 @@ class Minichess(NamedTuple):
         return free
 
     def _may_stand(self, man: int, square: int) -> bool:
-        """Whether it is no pawn on the rank where it promotes."""
+        """Whether it is not a pawn on the rank where it promotes."""
         return not (man == PAWN and square >= 6) and not (man == PAWN | BLACK and square < 3)
 
     def _king(self, state: int, side: int) -> int:

@@ -2,7 +2,7 @@
 
 A turn drops a stone into a column that is not full, or pops out the lowest stone of a column if it is one's own; then
 those above fall by a row. Who has `connect` in a row, a column or a diagonal wins; if a pop makes a line for both, it
-is the mover's. A full board is no end; only who can neither drop nor pop ends the game, in a draw. Play that goes on
+is the mover's. A full board is not the end; who can neither drop nor pop ends the game, in a draw. Play that goes on
 for ever is a draw.
 
 A state gives each column height + 1 bits, bottom first. Its highest set bit is a guard just above the top stone; below

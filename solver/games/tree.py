@@ -34,7 +34,7 @@ FOLLOWERS = {"": "[0", "[": "[]0", "]": ",]", ",": "[0", "0": ",]"}  # what may 
 
 
 class _Chances:
-    """A method of those trees that have chance nodes; None of others, which are no games of chance."""
+    """A method of those trees that have chance nodes; None of others, which are not games of chance."""
 
     def __init__(self, func: Callable[[Tree, int], Iterator[tuple[int, int]]]) -> None:
         self.func = func
@@ -214,14 +214,14 @@ def _number(text: str) -> Fraction:
     """A decimal or p/q, exactly. Raises ValueError."""
     number = exact(text)
     if number is None:
-        raise ValueError(f"{text[:40]!r} is no number of a tree: write {FORM}")
+        raise ValueError(f"{text[:40]!r} is not a number of a tree: write {FORM}")
     return number
 
 
 def _whole(text: str) -> int:
     """A whole number. Raises ValueError."""
     if len(text) > MOST_DIGITS:
-        raise ValueError(f"{text[:40]!r} is no number of a tree: write {FORM}")
+        raise ValueError(f"{text[:40]!r} is not a number of a tree: write {FORM}")
     return int(text)
 
 

@@ -286,7 +286,7 @@ def level_of(text: str) -> Level:
     if text.isascii() and text.isdecimal() and 1 <= int(text[:3]) <= len(NUMBERS):
         return LEVELS[NUMBERS[int(text[:3]) - 1]]
     if text not in LEVELS:
-        raise ValueError(f"{text[:40]!r} is no level: choose {', '.join(LEVELS)}, or 1 to {len(NUMBERS)}")
+        raise ValueError(f"{text[:40]!r} is not a level: choose {', '.join(LEVELS)}, or 1 to {len(NUMBERS)}")
     return LEVELS[text]
 
 

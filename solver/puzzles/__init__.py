@@ -203,7 +203,7 @@ def _is_proved(rules: Rules, puzzle: Puzzle) -> bool:
         if len(known) > MOST_CHECKED:
             return False
         if wins != (action == puzzle.solution):
-            raise DamagedBook(f"state {puzzle.state} is no puzzle by its rules: solver verify the book")
+            raise DamagedBook(f"state {puzzle.state} is not a puzzle by its rules: solver verify the book")
     return True
 
 
@@ -234,11 +234,11 @@ def score_answer(source: Source | Player, state: int, answer: str) -> float:
         answer: A move in the game's notation. Spaces around it do not matter.
 
     Returns:
-        1.0 for a move that keeps the value, 0.0 for one that gives all away and for text that is no legal move. Between
+        1.0 for a move that keeps the value, 0.0 for one that gives all away and for text that is not legal. Between
         them the part of the value that is kept: 0.5 for a draw instead of a win.
 
     Raises:
-        PositionError: `state` is no position of the game.
+        PositionError: `state` is not a position of the game.
         MissingState: The value of the move is not known.
     """
     player = Player.of(source)

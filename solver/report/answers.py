@@ -71,7 +71,7 @@ class Answers:
             budget: Of a live search, in place of the player's.
 
         Raises:
-            PositionError: It is no position of the game, or play cannot reach it.
+            PositionError: It is not a position of the game, or play cannot reach it.
         """
         started = time.perf_counter()
         facts = self._stored(position, budget)
@@ -83,7 +83,7 @@ class Answers:
                 else:
                     facts = self._facts(position, parsed, self.player.value(parsed.state, budget), None)
             except Exception as error:
-                # Rules need not bear numbers that are no states
+                # Rules need not bear numbers that are not states
                 expected = isinstance(error, (SolverError, MemoryError)) and not isinstance(error, GameError)
                 if parsed.ply is not None or expected:
                     raise
@@ -109,7 +109,7 @@ class Answers:
         except BookError:
             raise
         except Exception:
-            # Rules need not bear numbers that are no states
+            # Rules need not bear numbers that are not states
             return None
 
     def _facts(self, text: str, parsed: Parsed, answer: Known, moves: list[analysis.Move] | None) -> records.Position:
@@ -300,7 +300,7 @@ def best_line(player: Player, position: str, max_moves: int = 1000) -> dict[str,
 
     Raises:
         MissingState: if the position's value is not known.
-        PositionError: if it is no legal position, or one that play cannot reach.
+        PositionError: if it is not a legal position, or one that play cannot reach.
     """
     game = player.game
     parsed = reading.parse_position(game, position)

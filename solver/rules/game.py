@@ -62,7 +62,7 @@ class Game(Protocol):
 def own_method(game: Any, name: str) -> Any:
     """The optional method of that name of a game, or of a class of them; None without it. `Rules` fills the gaps.
 
-    A parameter may have such a name: a board's `size` is no method.
+    A parameter may have such a name: a board's `size` is not a method.
     """
     method = getattr(game, name, None)
     return method if callable(method) else None

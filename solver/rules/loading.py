@@ -221,7 +221,7 @@ def parameters_in(cls: Any, text: str) -> dict[str, Any]:
         if typing.get_origin(kind) is tuple and {*typing.get_args(kind)} <= {int, ...} and not is_none:
             if not named and name in values and not _is_whole(other := value.strip()[:40]):
                 if position + 1 == len(fields):
-                    raise ValueError(f"too many parameters: {other!r} is no number")
+                    raise ValueError(f"too many parameters: {other!r} is not a number")
                 raise ValueError(f"what follows the numbers is given by its name: {fields[position + 1]}={other}")
             values[name] = (*values.get(name, ()), _convert(name, value, int))
             continue

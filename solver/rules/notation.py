@@ -184,7 +184,7 @@ def show(game: GameOrName, state: int, mover: int | None = None) -> str:
     except GameError:
         raise
     except Exception as error:
-        # Rules need not bear numbers that are no states
+        # Rules need not bear numbers that are not states
         raise PositionError(f"#{state} cannot be shown as a state of this game: {type(error).__name__}") from None
 
 

@@ -73,7 +73,7 @@ def position(game: GameOrName | Rules, board: Any, mover: int | None = None) -> 
         try:
             number = 0 if value is None or isinstance(value, str) else operator.index(value)
         except TypeError:
-            raise PositionError(f"{square}: {value!r} is no mark: give a whole number or a character") from None
+            raise PositionError(f"{square}: {value!r} is not a mark: give a whole number or a character") from None
         if picture.is_counted:
             marks.append(_counted(number, square))
         elif 0 <= number <= len(picture.marks):
@@ -81,7 +81,7 @@ def position(game: GameOrName | Rules, board: Any, mover: int | None = None) -> 
             marks.append(picture.marks[number - 1] if number else empty)
         else:
             listed = ", ".join(f"{number} is {mark}" for number, mark in enumerate(picture.marks, 1))
-            raise PositionError(f"{square}: {number} is no mark: 0 is empty, {listed}")
+            raise PositionError(f"{square}: {number} is not a mark: 0 is empty, {listed}")
     return _position(rules, [(in_rows(marks, width), mover)]).state
 
 
@@ -167,7 +167,7 @@ def _refuse_stuck(rules: Rules, state: int, text: str) -> None:
     try:
         stuck = not rules.is_terminal(state) and not legal_actions(rules, state)
     except Exception as error:
-        # Rules need not bear numbers that are no states
+        # Rules need not bear numbers that are not states
         raise PositionError(f"{excerpt(text, 60)} is not a state of this game: {type(error).__name__}") from None
     if stuck:
         raise PositionError(f"{excerpt(text, 60)} is not a state of this game: it has no moves but is not terminal")
@@ -213,7 +213,7 @@ def read_board(rules: Rules, text: str) -> Position | None:
     if not several and not has_strokes:
         return None
     raise PositionError(
-        f"{excerpt(text, 60)} is no board: write {len(cells)} rows of {len(cells[0])} marks from the top, / between"
+        f"{excerpt(text, 60)} is not a board: write {len(cells)} rows of {len(cells[0])} marks from the top, / between"
         f" them ({'/'.join(cells)}), and the side to move, 1 or 2, behind; or the text of `show`"
     )
 
@@ -337,14 +337,14 @@ def _state(rules: Rules, rows: Rows, mover: int) -> int:
     picture, listed = picture_of(rules.game), " ".join(picture_of(rules.game).marks)
     for cell, mark in enumerate("".join(rows)):
         if listed and mark not in picture.known:
-            raise PositionError(f"{_square(picture, cell)}: {mark!r} is no mark of this game: {listed}")
+            raise PositionError(f"{_square(picture, cell)}: {mark!r} is not a mark of this game: {listed}")
     try:
         state = int(rules.game.from_cells(rows, mover))
         again = rows_at(rules.game, state, mover)
         if rules.to_move is not None and rules.to_move(state) != mover:
             raise ValueError(f"player {mover + 1} is not to move")
     except NO_BOARD as error:
-        raise PositionError(f"{'/'.join(rows)} is no position of {rules.name}: {error}") from None
+        raise PositionError(f"{'/'.join(rows)} is not a position of {rules.name}: {error}") from None
     for cell, (mark, other) in enumerate(zip("".join(rows), "".join(again), strict=True)):
         if mark != other:
             raise PositionError(f"{_square(picture, cell)}: there cannot be {mark!r}, but {other!r}")

@@ -46,7 +46,7 @@ def as_integer(number: Any) -> int:
     Rules count on ints that never wrap, and NumPy's do: `np.int16(4) << 20` is 0.
 
     Raises:
-        StateTypeError: for a float, a text, a bool and whatever else is no integer.
+        StateTypeError: for a float, a text, a bool and whatever else is not an integer.
     """
     if type(number) is int:
         return number

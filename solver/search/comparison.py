@@ -292,7 +292,7 @@ class Trace:
 def trace(game: Any, payoff: Callable[[Any], Any]) -> Trace:
     """The visit of a tree from its root; `payoff(state)` is the value of a leaf to MAX.
 
-    Raises GameError at a node that is no leaf and has no children.
+    Raises GameError at a node that is not a leaf and has no children.
     """
     search = _Traced(Rules(game, symmetry=False), payoff)
     search.run(search.visit(game.initial(), None, 0, *FULL_WINDOW))

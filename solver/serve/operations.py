@@ -123,7 +123,7 @@ OPERATIONS = (
     Operation("openapi", "/v1/openapi.json", "This document", "OpenAPI"),
 )
 REASONS = {
-    400: "What was asked is no position of the game, or no such parameter's value",
+    400: "What was asked is not a position of the game, or no such parameter's value",
     404: "No such book or game is served, or nothing is known of the position",
     408: "The batch did not arrive in time",
     413: "The batch is too large",

@@ -326,7 +326,7 @@ class Race:
         Raises:
             Unproved: The time is up.
             ResourceError: There is a file of another race.
-            BookError: There is a file that is no race's.
+            BookError: There is a file that is not a race's.
             DamagedBook: The file of the race is damaged.
         """
         options = self._job.options

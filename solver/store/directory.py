@@ -126,7 +126,7 @@ def fill(
 ) -> None:
     """Write the first state index of each cell.
 
-    The end of the last cell may be 2**63, which is no int64. So cells are counted from `prefix`.
+    The end of the last cell may be 2**63, which is not an int64. So cells are counted from `prefix`.
 
     Args:
         states: Some of the tier's states, ascending.

@@ -35,7 +35,7 @@ def unsealed(data: bytes) -> dict[str, Any]:
 def _fields_of(record: Any) -> list[Any]:
     """Return a dataclass for JSON, which knows only tuples."""
     if not is_dataclass(record):
-        raise TypeError(f"{record!r} is no record")
+        raise TypeError(f"{record!r} is not a record")
     kind: Any = type(record)
     return [getattr(record, name) for name in types_of(kind)]
 

@@ -63,7 +63,7 @@ INSPECTED = 16  # states of a ply of a user's game, about, that are held against
 NO_ENTRIES = np.empty(0, np.int64), np.empty(0, np.int64)
 States = NDArray[np.int64]
 Inspect = Callable[[list[int]], None]  # holds the compiled rules against the plain ones on some states
-PASSES: dict[str, type[Backward]] = {  # of the kinds whose numbers are no merits
+PASSES: dict[str, type[Backward]] = {  # of the kinds whose numbers are not merits
     "expectation": ExpectationPass,
     "nimber": NimberPass,
 }

@@ -404,7 +404,7 @@ def narrowed(net: Net, point: int, team: Workers, progress: Progress) -> Met:
 
 
 def solve_table(nodes: Any, rules: Rules, options: Options) -> Solved:
-    """Value all positions of a table with chance whose values are no margins.
+    """Value all positions of a table with chance whose values are not margins.
 
     Args:
         nodes: The table, `games.common.nodes.Nodes`.

@@ -356,7 +356,7 @@ def refuse_staying(cycles: bool, where: str) -> None:
 
 
 def starts_of(compiled: CompiledMoves, batch_size: int) -> Iterator[tuple[States, NDArray[np.int64]]]:
-    """Yield the folded starts and their tiers, with duplicates. Raises GameError if a start is no state."""
+    """Yield the folded starts and their tiers, with duplicates. Raises GameError if a start is not a state."""
     rules, tier = compiled.rules, compiled.tier
     first_starts = [rules.game.initial(), *itertools.islice(rules.starts(), FEW_STARTS + 1)]
     if len(first_starts) <= FEW_STARTS + 1:
@@ -385,7 +385,7 @@ def starts_of(compiled: CompiledMoves, batch_size: int) -> Iterator[tuple[States
 
 
 def _refuse_beyond_states(rules: Rules, *starts: int) -> None:
-    """Raise GameError if a start is no state."""
+    """Raise GameError if a start is not a state."""
     for start in starts:
         if not 0 <= start < STATE_LIMIT:
             raise GameError(f"{rules.name} starts at {start}: states are non-negative 63-bit integers")

@@ -8,7 +8,7 @@ many moves lead to it, and none is remembered.
 Rules tell children only, so parents are found from the changes that random play makes to a state, undone. A move
 changes a state's number by one of few differences; where rules turn the board for the side to move, two plies do, the
 second being the first move of the child. Those that sampled play shows are subtracted from a state, and the rest is a
-parent if it is unfinished, has the state among its children, and has a parent itself: numbers that are no states seldom
+parent if it is unfinished, has the state among its children, and has a parent itself: other numbers seldom
 have. Games whose moves change much at once (sowing, turning discs) have too many differences: `learnt` is None. The
 rules are run on numbers that may be no states, which they need not bear: hence a thread that nobody waits for longer
 than the time it has.
@@ -77,10 +77,10 @@ def walked(forward: Forward, team: Workers, seconds: float, progress: Progress =
         try:
             walks.append(walkers.beyond(seconds))
         except Exception:
-            # Rules that are run on what is no state may fail in any way
+            # Rules that are run on what is not a state may fail in any way
             return
 
-    # Rules on numbers that are no states may not end: nobody waits for this thread.
+    # Rules on numbers that are not states may not end: nobody waits for this thread.
     thread = threading.Thread(target=walk, daemon=True)
     thread.start()
     thread.join(TIMEOUT_FACTOR * seconds)

@@ -55,7 +55,7 @@ def of_the_whole() -> Iterator[None]:
 
 @contextlib.contextmanager
 def failing(path: Any, where: str) -> Iterator[None]:
-    """Raise DamagedBook for an error of the rules, which need not bear numbers that are no states."""
+    """Raise DamagedBook for an error of the rules, which need not bear numbers that are not states."""
     try:
         yield
     except (SolverError, MemoryError):
@@ -79,7 +79,7 @@ class Plain:
         self.outcomes: Counter[str] = Counter[str]()
         self.by_distance: bool = not rules.scores
         self.asks: bool = Method(book.header.method).is_acyclic or not self.by_distance  # about tiers
-        # States of a grown book whose values are no estimates
+        # States of a grown book whose values are not estimates
         self.exact: int = 0
         self._tiers = {tier.tier for tier in book.header.tiers or ()}
         self.depth: int = 0 if book.trim is None else book.trim.depth

@@ -190,7 +190,7 @@ class Module(ExactSearch):
         nodes = self._run("look_on", "looked", budget or Budget(), refusal)
         merit = self.ask("merit")
         if not math.isfinite(merit):
-            raise UncompiledRules(f"{rules.name}: the module's estimate of {state} is no number")
+            raise UncompiledRules(f"{rules.name}: the module's estimate of {state} is not a number")
         return heuristic.looked(rules, depth, merit, self.ask("choice"), bool(self.ask("cut")), nodes)
 
 

@@ -209,7 +209,7 @@ def test_an_illegal_action_loses_what_there_was_and_options_are_refused():
     for options, message in (
         ({"seat": 2}, "there is no seat 2"),
         ({"reward": "regret"}, "there is no reward 'regret'"),
-        ({"level": 11}, "'11' is no level"),
+        ({"level": 11}, "'11' is not a level"),
         ({"render_mode": "gif"}, "no render_mode 'gif'"),
     ):
         raises(GameError, message, solo.SoloEnv, "tic-tac-toe", **options)

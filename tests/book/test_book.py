@@ -366,7 +366,7 @@ FOLDED = [text for text in (*SMALL_GAMES, *LARGE_GAMES, "chess-ending:KBNK") if 
 
 @pytest.mark.parametrize("text", FOLDED)
 def test_a_folded_book_misses_any_number_but_images(tmp_path, text):
-    """Its rules are asked for the canonical state of whatever is no state at all."""
+    """Its rules are asked for the canonical state of whatever is not a state at all."""
     game = load_game(text)
     header = header_of({5: Value(0)}, symmetry=True, game=text, rules=fingerprint(game))
     write_book(tmp_path / "b.lmdb", header, [([5], [0])])

@@ -33,7 +33,7 @@ from tests.refusals import raises
         ({"palette": [[1, 1], [1]]}, DamagedBook, "malformed"),
         ({"palette": [[1.5, None]]}, DamagedBook, "no \\[score, distance\\]"),
         ({"stored": -1}, DamagedBook, "malformed"),
-        ({"stored": "many"}, DamagedBook, "stored is no int"),
+        ({"stored": "many"}, DamagedBook, "stored is not an int"),
         ({"root": "absent"}, DamagedBook, "malformed: a part is missing"),
         ({"method": "guessing"}, DamagedBook, "unknown method"),
         ({"book_id": b"short"}, DamagedBook, "no book id"),
@@ -181,4 +181,4 @@ def test_hostile_headers_are_refused(sample, tmp_path, record):
 
 def test_unfinished_files_are_refused(sample, tmp_path):
     path = rewritten(sample[0], tmp_path / "headless.lmdb", lambda key, record: None if key == HEADER_KEY else record)
-    raises(DamagedBook, "no header: it is no book, or its writing did not end", Book, path)
+    raises(DamagedBook, "no header: it is not a book, or its writing did not end", Book, path)

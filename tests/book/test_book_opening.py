@@ -1,4 +1,4 @@
-"""Opening books: often, in threads, processes and pickles, replaced meanwhile, by their digests; what is no book."""
+"""Opening books: often, in threads, processes and pickles, replaced meanwhile, by their digests; what is not a book."""
 
 import concurrent.futures
 import contextlib

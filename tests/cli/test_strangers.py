@@ -52,7 +52,7 @@ EITHER = "(or (p a) (p b)) "
 ALTERNATIVES = "line 3: its alternatives can be chosen in over 1,024 ways"
 DEEP_TERM = "line 3: a term of more than 1,000 words, or 40 in each other"
 MANY = "its variables can be chosen in too many ways"
-NO_GOAL = "is no goal: they are numbers from 0 to 100"
+NO_GOAL = "is not a goal: they are numbers from 0 to 100"
 RELATIONS = "".join(f"(<= (r{i} 2) (r{i + 1} 1))" for i in range(2000)) + "(<= terminal (r0 a))"
 DESCRIPTIONS = {  # what follows the rules, and a part of the error
     "product": (f"(<= (goal a 0) (and {EITHER * 40}))", ALTERNATIVES),
@@ -73,12 +73,12 @@ DESCRIPTIONS = {  # what follows the rules, and a part of the error
 HEADER = "state,next,reward,player,weight\n"
 PRIMES = [10**17 + 2 * number + 1 for number in range(400)]
 TABLES = {
-    "exponent": ("a,b,1e999999999,,\n", "line 2: '1e999999999' is no reward"),
-    "small-exponent": ("a,b,,x,1e-999999999\n", "line 2: '1e-999999999' is no weight"),
-    "digits": (f"a,b,{'9' * 5000},,\n", "is no reward: give a whole number below 2**40"),
-    "zero": ("a,b,1/0,,\n", "line 2: '1/0' is no reward"),
+    "exponent": ("a,b,1e999999999,,\n", "line 2: '1e999999999' is not a reward"),
+    "small-exponent": ("a,b,,x,1e-999999999\n", "line 2: '1e-999999999' is not a weight"),
+    "digits": (f"a,b,{'9' * 5000},,\n", "is not a reward: give a whole number below 2**40"),
+    "zero": ("a,b,1/0,,\n", "line 2: '1/0' is not a reward"),
     "denominators": ("".join(f"a,b{n},,,1/{n}\n" for n in PRIMES), "line 2: the weights of 'a' add up"),
-    "long-denominators": (f"a,b,,,1/{10**4000 + 1}\n", "is no weight: give nothing, or a number above 0"),
+    "long-denominators": (f"a,b,,,1/{10**4000 + 1}\n", "is not a weight: give nothing, or a number above 0"),
     "endless-row": ('"a\n",' * 300_000, "a row of more than 1,048,576 characters: close the quotes"),
     "endless-field": ('"' + "a" * 200_000, "quotes that do not match, or 131,072 characters"),
 }
@@ -92,11 +92,11 @@ TREES = {
     "behind-the-end-deep": ("[" * DEEP + "1" + "]" * DEEP + ",1", "whole numbers, not ',1'"),
     "unclosed-deep": ("[" * DEEP + "1" + "]" * (DEEP - 1), "the brackets of the tree do not match"),
     "objects-deep": ('{"MAX":[' * DEEP + "1" + "]}" * DEEP, "a deep tree holds lists"),
-    "exponent": ("[1e999999999]", "'1e999999999' is no number of a tree"),
-    "digits": (f"[{'9' * 5000}]", "is no number of a tree"),
+    "exponent": ("[1e999999999]", "'1e999999999' is not a number of a tree"),
+    "digits": (f"[{'9' * 5000}]", "is not a number of a tree"),
     "denominators": (f'{{"chance":[{CHANCES}]}}', "the 400 probabilities of a node have no small common denominator"),
     "deep-node": ('{"MAX":' + "[" * 800 + "1" + "]" * 800 + ',"MIN":[1]}', "not {'MAX': [[[[[[...]]]]]], "),
-    "terminals-command": (r'["\u001b[31mred"]', r"'\x1b[31mred' is no number of a tree"),
+    "terminals-command": (r'["\u001b[31mred"]', r"'\x1b[31mred' is not a number of a tree"),
     "nodes": ("[" + "1," * 600_000 + "1]", "more than 524,288 nodes"),
 }
 IMPORTS = {

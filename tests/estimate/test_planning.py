@@ -57,8 +57,8 @@ ONE = "cores=1,memory=1G"
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "^'' is no size: write nodes=64"),
-        ("64", "^'64' is no size: write nodes=64"),
+        ("", "^'' is not a size: write nodes=64"),
+        ("64", "^'64' is not a size: write nodes=64"),
         ("head:6379", "^'head:6379' is where a cluster is, and an estimate needs none, only its size: write nodes=64"),
         ("nodes=64", "lacks cores and memory: add cores=32,memory=256G, for instance$"),
         ("nodes=50,cores=32", "^'nodes=50,cores=32' lacks memory: add memory=256G, for instance$"),

@@ -1,10 +1,10 @@
-/** The reader of books: what is no book is refused; tests/export holds what it reads against Python. */
+/** The reader of books: what is not a book is refused; tests/export holds what it reads against Python. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Book, DamagedBook } from "../../solver/web/reader/book.js";
 
-test("what is no book is refused", async () => {
+test("what is not a book is refused", async () => {
   await assert.rejects(Book.open(new Uint8Array(100)), DamagedBook);
   await assert.rejects(Book.open(new ArrayBuffer(0)), DamagedBook);
 });

@@ -291,7 +291,7 @@ def test_levels_have_names_and_numbers():
     assert [level_of(str(number)).name for number in (1, 4, 5, 8, 10)] == names
     assert level_of("hard") is LEVELS["hard"]
     for text in ("0", "11", "expert", ""):
-        raises(ValueError, "is no level: choose beginner", level_of, text)
+        raises(ValueError, "is not a level: choose beginner", level_of, text)
 
 
 @pytest.mark.parametrize("name", ["connect-four:4,4", "kalah:3", "pig:15"])

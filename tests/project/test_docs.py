@@ -18,7 +18,7 @@ MADE = {
     *("app.py", "book.bin", "book.js", "broken.py", "dist/", "exercise.json", "game.js", "games.js", "my_game.py"),
     *("package.json", "search.js", "site/", "strict.py", "book/codecs/NAME.py", "web/reader/NAME.js"),
 }
-ENDINGS = (".py", ".js", ".css", ".c", ".wasm", ".bin", ".lmdb", ".csv", ".kif")  # what they follow is no module
+ENDINGS = (".py", ".js", ".css", ".c", ".wasm", ".bin", ".lmdb", ".csv", ".kif")  # what they follow is not a module
 FILE = re.compile(r"(?:[\w.-]+/)*(?:[\w-]+\.(?:py|js|md|json|toml|css|html|svg)|[\w.-]+/)")
 
 

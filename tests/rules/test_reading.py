@@ -143,25 +143,25 @@ def test_digits_are_marks_where_the_game_has_such_marks(tmp_path):
     path.write_text(DIGITS)
     game = load_game(f"{path}::Digits")
     assert [parse_position(game, text).state for text in ("2./.1", "2 . / . 1", "11/11")] == [29, 29, 40]
-    raises(PositionError, "2/2' is no board", parse_position, game, "2/2")
+    raises(PositionError, "2/2' is not a board", parse_position, game, "2/2")
 
 
 @pytest.mark.parametrize(
     ("name", "board", "message"),
     [
-        ("tic-tac-toe", "X4o/111/..o", "b3: '4' is no mark of this game"),
+        ("tic-tac-toe", "X4o/111/..o", "b3: '4' is not a mark of this game"),
         ("tic-tac-toe", "X1o/9/..o", "write 3 rows of 3 marks"),
         ("tic-tac-toe", "9" * 5000 + "/3/3", "write 3 rows of 3 marks"),
-        ("tic-tac-toe", "X0o/111/..o", "b3: '0' is no mark of this game"),
+        ("tic-tac-toe", "X0o/111/..o", "b3: '0' is not a mark of this game"),
         ("clobber:1,4", "1/1/1/1", "digits may be marks or empty cells: write ."),
         ("kalah:4,3", "9" * 5000 + " 3 3 3/3 3 3 3", "no number of seeds"),
-        ("tic-tac-toe", "X.o/.X./..z", "c1: 'z' is no mark of this game: X o"),
+        ("tic-tac-toe", "X.o/.X./..z", "c1: 'z' is not a mark of this game: X o"),
         ("tic-tac-toe", "X.o/.X./.oo", "men are put in turn"),
         ("tic-tac-toe", "X.o/.X./..o 2", "men are put in turn"),
         ("tic-tac-toe", "X.o/.X.", "write 3 rows of 3 marks"),
         ("connect-four:4,4", "..../X.../..../....", "a3: a man falls"),
         ("kalah:4,3", "9999999999 3 3 3/3 3 3 3", "no number of seeds"),
-        ("kalah:4,3", ".333/3333", "a2: '.' is no mark of this game"),
+        ("kalah:4,3", ".333/3333", "a2: '.' is not a mark of this game"),
         ("kalah:4,3", "3333/3334", "there are 25 seeds in the houses, of 24"),
         ("othello:4,4", "..../.oX./.Xo./....", "write 1 or 2"),
         ("checkers:4", "b.../..../..../....", "men stand on dark squares alone"),
@@ -170,11 +170,11 @@ def test_digits_are_marks_where_the_game_has_such_marks(tmp_path):
         ("chess-ending:KRK", "......../" * 7 + "k....K.K 1", "each side has one king"),
         ("nim", "ooo../ooooo/ooooo", "heap b has at most 4"),
         ("tic-tac-toe", None, "not NoneType"),
-        ("tic-tac-toe", [object] * 9, "a3: <class 'object'> is no mark"),
-        ("tic-tac-toe", [3] * 9, "a3: 3 is no mark: 0 is empty, 1 is X, 2 is o"),
+        ("tic-tac-toe", [object] * 9, "a3: <class 'object'> is not a mark"),
+        ("tic-tac-toe", [3] * 9, "a3: 3 is not a mark: 0 is empty, 1 is X, 2 is o"),
         ("tic-tac-toe", [1, 2], "3 rows of 3 cells, not 2 in all"),
         ("kalah:4,3", [3] * 7 + [0], "either side may be to move: give mover=0 or mover=1"),
-        ("kalah:4,3", [3.5] * 8, "a2: 3.5 is no mark"),
+        ("kalah:4,3", [3.5] * 8, "a2: 3.5 is not a mark"),
         ("kalah:4,3", [-1] * 8, "a2: no number of seeds"),
         ("kalah:4,3", [10**9] * 8, "no number of seeds"),
         ("ur:2", [0] * 24, "reads no boards"),

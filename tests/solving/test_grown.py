@@ -58,7 +58,7 @@ def test_a_tree_of_exact_leaves_has_the_game_s_values_in_whatever_order_they_com
 
 
 def test_moves_of_what_is_exact_come_when_nothing_else_does():
-    """A start whose value a search has found is no book yet: it tells no move."""
+    """A start whose value a search has found is not a book yet: it tells no move."""
     rules, truth = Rules(load_game("tic-tac-toe")), unfinished(load_game("tic-tac-toe"))
     tree, start = Tree(rules, KIND), rules.game.initial()
     tree.add([(start, merit_of(truth[start]))])

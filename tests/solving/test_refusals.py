@@ -342,7 +342,7 @@ def is_over(state):
 )
 @pytest.mark.parametrize("options", [{}, {"max_ply": 3}, {"method": "alphabeta"}])
 def test_rules_that_change_what_they_name_are_refused(tmp_path, monkeypatch, result, changed, options):
-    """Their book would be one of other rules at once. What is kept by functools.cache is no rule."""
+    """Their book would be one of other rules at once. What is kept by functools.cache is not a rule."""
     monkeypatch.setattr(extras, "has_kernels", lambda: False)
     path = tmp_path / "book.lmdb"
     result = f"{result}\nreturn state + action"

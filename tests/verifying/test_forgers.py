@@ -239,7 +239,7 @@ def test_compiled_rules_find_the_circle_too(files, tmp_path, monkeypatch, text):
 
 @pytest.fixture
 def judged(files, tmp_path):
-    """A folder of books for each verdict, and one with a file that is no book."""
+    """A folder of books for each verdict, and one with a file that is not a book."""
     ring = load_game(f"{files}/rings.py::Ring")
     pipeline.solve(ring, tmp_path / "proved.lmdb").close()
     forge(tmp_path / "wrong.lmdb", ring, favouring(ring, 0))
@@ -660,9 +660,9 @@ ODD_FACTS = {
     "no root": ({"root": None}, "the facts lack the value of the start"),
     "a root of two": ({"root": {"score": 2}}, "the book says neither win nor draw nor loss of its start"),
     "a root in words": ({"root": {"score": "1"}}, "the book says neither win nor draw nor loss of its start"),
-    "a start below 0": ({"start": -2}, "the book begins at what is no state"),
-    "a start beyond 63 bits": ({"start": str((1 << 64) + 4)}, "the book begins at what is no state"),
-    "a start in words": ({"start": "home"}, "the book begins at what is no state"),
+    "a start below 0": ({"start": -2}, "the book begins at what is not a state"),
+    "a start beyond 63 bits": ({"start": str((1 << 64) + 4)}, "the book begins at what is not a state"),
+    "a start in words": ({"start": "home"}, "the book begins at what is not a state"),
     "a finished start": ({"start": 6}, "the game is over at #6"),
     "controls as rules": ({"rules": "\x1b[2J"}, "the book is of rules"),
     "rules that are no text": ({"rules": 5}, "the book is of rules 5, the module of"),

@@ -195,13 +195,13 @@ def test_files_and_answers_without_end_are_no_modules(module_of, tmp_path):
 
 
 def test_a_module_has_the_memory_that_its_host_allows(module_of, tmp_path):
-    """Whatever it says of itself, up to 1 GiB; and none where its estimates are no numbers."""
+    """Whatever it says of itself, up to 1 GiB; and none where its estimates are not numbers."""
     data = module_of(QUICK).read_bytes()
     for memory in (None, bytes([1, 0, 2]), bytes([1, 1, 2, 255, 255, 1])):
         (tmp_path / "greedy.wasm").write_bytes(forged(data, {"utility": GREEDY}, memory))
         assert node("greed", tmp_path / "greedy.wasm") == [-1, -1]
     (end,) = ends_of("harm", tmp_path, [forged(data, {"merit": NAN})], PATIENT)
-    assert end == f"Error: {QUICK}: the module's estimate is no number"
+    assert end == f"Error: {QUICK}: the module's estimate is not a number"
 
 
 @pytest.mark.parametrize("count", [10, *slow(2000)])

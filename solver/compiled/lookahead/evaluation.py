@@ -158,7 +158,7 @@ def _check(evaluation: Evaluation) -> None:
         if weights.shape != (inputs, len(biases)) or not 0 < len(biases) <= MOST_UNITS:
             raise ValueError("its layers do not fit together")
         if not all((np.abs(array) <= MOST_WEIGHT).all() for array in (weights, biases)):  # nor NaN
-            raise ValueError(f"a weight is no number up to {MOST_WEIGHT:,.0f}")
+            raise ValueError(f"a weight is not a number up to {MOST_WEIGHT:,.0f}")
         inputs = len(biases)
     if inputs != 1:
         raise ValueError("its last layer has more than one output")
@@ -167,4 +167,4 @@ def _check(evaluation: Evaluation) -> None:
     for facts in (evaluation.training, evaluation.figures):
         named = type(facts) is dict and {*map(type, facts)} <= {str} and {*map(type, facts.values())} <= PLAIN
         if not named or any(type(fact) is str and len(fact) > MOST_TEXT for fact in facts.values()):
-            raise ValueError("what it says of its training is no list of facts")
+            raise ValueError("what it says of its training is not a list of facts")

@@ -46,7 +46,7 @@ def write_reader(language: str, folder: str | os.PathLike[str]) -> list[str]:
 
     Raises:
         MethodError: There is no reader for the language.
-        BookError: The path is no folder, or a file of yours has the name of one of the reader.
+        BookError: The path is not a folder, or a file of yours has the name of one of the reader.
         ResourceError: A file cannot be written. A folder that was made is removed.
     """
     found, target = files_of(language), Path(folder)

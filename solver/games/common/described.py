@@ -91,7 +91,7 @@ class Play:
                 self.moves.append((said(atom[2]), self.bits[("does", *atom[1:])]))
             elif atom[0] == "goal" and atom[1] in self.roles:
                 if not isinstance(atom[2], str) or not GOALS.fullmatch(atom[2]):
-                    raise ValueError(f"{said(atom)[:60]} is no goal: they are numbers from 0 to 100")
+                    raise ValueError(f"{said(atom)[:60]} is not a goal: they are numbers from 0 to 100")
                 self.goals[self.roles.index(atom[1])].append((bit, int(atom[2])))
         self.total: int | None = None
         self.states: dict[int, State] = {}

@@ -2,7 +2,7 @@
 
 A state holds, from the lowest digit on, whether the throw is in the air (base 2), the turn's total, the mover's score,
 the other's (base `goal` each) and the mover; scores are for the side to move, so `folded` drops the mover. Won is one
-state of each mover, the largest, whose digits are of no other. Holding nothing is no move: it would keep the scores
+state of each mover, the largest, whose digits are of no other. Holding nothing is not a move: it would keep the scores
 and lose the turn, which no throw does worse, so it changes no value, and play could go on for ever.
 
 Losing a turn leaves the scores as they were and hands the turn to the other, who may lose it, too: the game has

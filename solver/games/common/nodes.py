@@ -213,7 +213,7 @@ def unpacked(data: bytes) -> Nodes:
 
 
 def _check(nodes: Nodes) -> None:
-    """Raise ValueError if it is no graph."""
+    """Raise ValueError if it is not a graph."""
     size, moves = len(nodes.texts), len(nodes.children)
     fits = all(isinstance(text, str) for text in chain(nodes.texts, nodes.names)) and size == len(nodes.worths) > 0
     fits = fits and not nodes.begins[0] and nodes.begins[-1] == moves and set(nodes.movers) <= {0, 1}

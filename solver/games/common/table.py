@@ -208,12 +208,12 @@ class _Reader:
         if pair is not None:
             number, node, child = pair
             raise ValueError(
-                f"line {number}: next {short(texts[child])} is no state, but {short(texts[node])} is: write both alike"
+                f"line {number}: next {short(texts[child])} is not a state, {short(texts[node])} is: write both alike"
             )
         for child, number in first_lines.items():
             if child not in self.scored:
                 raise ValueError(
-                    f"line {number}: next {short(texts[child])} is no state, and nothing says that it ends the game:"
+                    f"line {number}: next {short(texts[child])} is not a state, and nothing says that it ends the game:"
                     " write its moves, or a reward, such as 0, or a line with this state alone"
                 )
         if any(reward and child in spoken for reward, child in zip(draft.rewards, draft.children, strict=True)):
@@ -245,9 +245,9 @@ def _whole(text: str) -> int:
         return 0
     reward = exact(text)
     if reward is None or abs(reward) >= MOST_WORTH:
-        raise ValueError(f"{text[:40]!r} is no reward: give a whole number below 2**40, or nothing for 0")
+        raise ValueError(f"{text[:40]!r} is not a reward: give a whole number below 2**40, or nothing for 0")
     if reward.denominator != 1:
-        raise ValueError(f"{text[:40]!r} is no whole number: multiply all rewards")
+        raise ValueError(f"{text[:40]!r} is not a whole number: multiply all rewards")
     return int(reward)
 
 
@@ -257,5 +257,5 @@ def _weight(text: str) -> Fraction:
         return Fraction(0)
     weight = exact(text)
     if weight is None or weight <= 0:
-        raise ValueError(f"{text[:40]!r} is no weight: give nothing, or a number above 0 as {FORM}")
+        raise ValueError(f"{text[:40]!r} is not a weight: give nothing, or a number above 0 as {FORM}")
     return weight

@@ -124,7 +124,7 @@ class Picture(NamedTuple):
 
     @property
     def known(self) -> set[str]:
-        """All marks that cells may have; a space is no cell, and a dot an empty one."""
+        """All marks that cells may have; a space is not a cell, and a dot an empty one."""
         return {*"".join(self.rows), *self.marks, *("" if self.is_counted else ". ")}
 
 
@@ -165,7 +165,7 @@ def _picture_of(game: Any) -> Picture:
 def _text(drawing: dict[str, Any], rows: list[str], is_counted: bool, has_names: bool) -> str:
     """A board with the names of its cells, if moves have them (`has_names`)."""
     width, kind, names = len(rows[0]), drawing.get("board"), drawing.get("names", [])
-    # A space is no cell, or an empty box
+    # A space is not a cell, or an empty box
     cells = [cell for cell, mark in enumerate("".join(rows)) if mark != " " or kind == "dots"]
     # The line and the column of each cell, as the drawing places them
     lean = 0.5 if kind == "hexagons" else 0

@@ -81,7 +81,7 @@ def table_of(rules: Rules, path: Path, memory: int, progress: Progress) -> Table
                 canonical = rules.canonical(state)
                 is_finished = rules.is_terminal(canonical)
             except Exception as error:
-                # Rules need not bear numbers that are no states
+                # Rules need not bear numbers that are not states
                 kind = type(error).__name__
                 raise TextError(f"line {number}: {state} is not a state of {rules.name} ({kind})") from None
             if is_finished:
@@ -179,7 +179,7 @@ def complete(rules: Rules, table: Table, path: Path, verified: bool, progress: P
                     " --no-verify takes them as they are"
                 )
         except Exception as error:
-            # Rules need not bear numbers that are no states
+            # Rules need not bear numbers that are not states
             if isinstance(error, SolverError):
                 raise
             kind = type(error).__name__

@@ -280,7 +280,7 @@ export class Book {
   }
 }
 
-/** A state as BigInt. Raises TypeError for a Number that may have been rounded, and for all that is no number. */
+/** A state as BigInt. Raises TypeError for a Number that may have been rounded, and for all that is not a number. */
 function stateOf(state) {
   if (typeof state === "bigint") return state;
   if (Number.isSafeInteger(state)) return BigInt(state);
@@ -411,7 +411,7 @@ function paletteOf(body, { values }, { estimate }) {
     const distance = exact(view.getBigInt64(16 * place + 8, true));
     if (estimate && distance === ESTIMATE) {
       const score = view.getFloat64(16 * place, true);
-      if (!Number.isFinite(score)) throw new DamagedBook("an estimate is no number");
+      if (!Number.isFinite(score)) throw new DamagedBook("an estimate is not a number");
       return Object.freeze({ score, distance: null, outcome: "estimate" });
     }
     const score = exact(view.getBigInt64(16 * place, true));

@@ -146,12 +146,12 @@ function checkRules({ facts, rules, searches }, made) {
   if (made.symmetry && !rules.canonical) throw new Error("the book is folded by symmetry, the module is not: build it without --no-symmetry");
 }
 
-/** The start that a book is about. Throws where that is no unfinished state. */
+/** The start that a book is about. Throws where that is not an unfinished state. */
 function startOf({ start }, game) {
   if (start === undefined) return game.initial();
   const bits = 64 * (game.facts.words ?? 1) - (game.facts.words > 1 ? 0 : 1);
   const state = /^\d{1,155}$/.test(String(start)) ? BigInt(start) : -1n;
-  if (state < 0n || state >> BigInt(bits)) throw new Error("the book begins at what is no state: prove it again");
+  if (state < 0n || state >> BigInt(bits)) throw new Error("the book begins at what is not a state: prove it again");
   if (game.isTerminal(state)) throw new Error(`the game is over at #${state}, where the book begins: there is nothing to prove`);
   return state;
 }

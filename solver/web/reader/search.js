@@ -123,7 +123,7 @@ async function compiled(bytes) {
     return await WebAssembly.compile(bytes);
   } catch (error) {
     if (error instanceof WebAssembly.CompileError && /Content Security Policy|unsafe-eval/i.test(error.message)) throw error;
-    throw new ForeignModule(`this is no module of WebAssembly: ${error.message}`);
+    throw new ForeignModule(`this is not a module of WebAssembly: ${error.message}`);
   }
 }
 
@@ -399,7 +399,7 @@ export class Search {
     look(state, BigInt(depth), -1n);
     if ((await this.#run(look_on, looked, budget, most)) !== DONE) return undefined;
     const [best, isCut, { scores, win }] = [merit(), cut() !== 0n, this.facts];
-    if (!Number.isFinite(best)) throw new Error(`${this.#name}: the module's estimate is no number`);
+    if (!Number.isFinite(best)) throw new Error(`${this.#name}: the module's estimate is not a number`);
     if (scores || (-1 < best && best < 1)) return { merit: best + 0, exact: !isCut };
     const distance = LOOK_WIN - Math.abs(best);
     return { merit: Math.sign(best) * (win - distance), exact: !isCut || distance <= depth + 1 };
@@ -750,7 +750,7 @@ function grows(memory, pages) {
 
 const pairs = (words) => words.flatMap((word, at) => (at % 2 ? [] : [[word, words[at + 1]]]));
 
-/** A state as BigInt. Raises TypeError for a Number that may have been rounded, and for all that is no number. */
+/** A state as BigInt. Raises TypeError for a Number that may have been rounded, and for all that is not a number. */
 function stateOf(state) {
   if (typeof state === "bigint") return state;
   if (Number.isSafeInteger(state)) return BigInt(state);

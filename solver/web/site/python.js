@@ -176,7 +176,7 @@ export const FormattedValue = (value, conversion, spec) => (frame) => format(val
 function whole(item) {
   if (typeof item === "bigint") return item;
   if (typeof item === "boolean") return item ? 1n : 0n;
-  throw new TypeError(`${item} is no whole number`);
+  throw new TypeError(`${item} is not a whole number`);
 }
 
 /** An operator on whole numbers. */

@@ -12,7 +12,7 @@ export function moverOf(game, state) {
   try {
     return told ?? game.mover(state);
   } catch {
-    return 0; // rules need not bear numbers that are no states
+    return 0; // rules need not bear numbers that are not states
   }
 }
 
