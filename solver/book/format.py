@@ -328,7 +328,7 @@ class Header(NamedTuple):
         """Return a header of fields of the right types. Raises whatever error a wrong field causes."""
         for name, kind in KINDS.items():
             if type(fields[name]) is not kind:
-                raise ValueError(f"{name} is no {kind.__name__}")
+                raise ValueError(f"{name} is not of type {kind.__name__}")
         if fields["codec"] not in NAMES or fields["group"] != codec_of(fields["codec"]).group:
             raise ValueError("unknown codec")
         if fields["complete"] is not True or fields["byte_order"] != "little":

@@ -183,7 +183,7 @@ def is_local(where: str) -> bool:
 def refuse_address(where: str) -> None:
     """Raise MethodError for a text that is not the address of a cluster."""
     if re.fullmatch(rf"{LOCAL_WORKERS}|auto|(?!local:)(ray://)?[^/\s]+:\d+", where) is None:
-        reason = "describes machines, for solver estimate" if "=" in where else "is no address of a cluster"
+        reason = "describes machines, for solver estimate" if "=" in where else "is not an address of a cluster"
         raise MethodError(f"{where[:80]!r} {reason}: say local, local:N, auto, host:6379 or ray://host:10001")
     if where.startswith(CLIENT) and importlib.util.find_spec("grpc") is None:
         raise MethodError(f"{where[:80]}: pip install 'ray[client]' brings grpcio, which ray:// needs")

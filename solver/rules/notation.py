@@ -255,7 +255,7 @@ def _final(margin: float) -> str:
 def summary_of(game: Any) -> str:
     """The first sentence of a game's docstring, with numbers in place of the parameters that it names in backticks.
 
-    What a parameter brings if it is true, "wins (misere: loses)" or "; rim: also", is told of games that have it so.
+    A clause behind a parameter's name, "wins (misere: loses)" or "; rim: also", is kept where the parameter is true.
     """
     paragraph = " ".join((inspect.getdoc(type(game)) or "").partition("\n\n")[0].split())
     text = re.split(r"(?<=[.!?]) ", paragraph)[0]

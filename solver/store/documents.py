@@ -62,4 +62,4 @@ def read(kind: Any, document: Any) -> Any:
 
 def _refuse_other(kind: Any, document: Any) -> None:
     if type(document) is not kind:
-        raise ValueError(f"{str(document)[:40]} is no {kind.__name__}")
+        raise ValueError(f"{str(document)[:40]} is not of type {kind.__name__}")

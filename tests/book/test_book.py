@@ -400,7 +400,7 @@ def test_a_book_that_no_reader_takes_is_not_written(tmp_path):
     values = {1: Value(1, 1), 2: Value(-1, 2)}
     header = header_of(values)
     for change, reason in (
-        ({"game": "graph:bad\x07name.csv"}, "no name of a game"),
+        ({"game": "graph:bad\x07name.csv"}, "not a name of a game"),
         ({"root": Value(1, None)}, "no value of such a game"),
         ({"root": Value(1, 2**64)}, "numbers are below 2.*63"),
     ):

@@ -33,7 +33,7 @@ from tests.refusals import raises
         ({"palette": [[1, 1], [1]]}, DamagedBook, "malformed"),
         ({"palette": [[1.5, None]]}, DamagedBook, "no \\[score, distance\\]"),
         ({"stored": -1}, DamagedBook, "malformed"),
-        ({"stored": "many"}, DamagedBook, "stored is not an int"),
+        ({"stored": "many"}, DamagedBook, "stored is not of type int"),
         ({"root": "absent"}, DamagedBook, "malformed: a part is missing"),
         ({"method": "guessing"}, DamagedBook, "unknown method"),
         ({"book_id": b"short"}, DamagedBook, "no book id"),

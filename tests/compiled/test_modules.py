@@ -247,7 +247,7 @@ def test_an_export_of_another_kind_is_no_memory(monkeypatch):
 
 
 def test_estimates_that_are_no_numbers_are_refused(forge):
-    raises(UncompiledRules, "no number", forge({"merit": NAN}).look, 0, 3)
+    raises(UncompiledRules, "not a number", forge({"merit": NAN}).look, 0, 3)
 
 
 def test_a_module_looks_254_plies_ahead_at_most():

@@ -126,8 +126,8 @@ def test_a_puzzle_that_contradicts_the_rules_is_damage():
     (puzzle,) = solver.find_puzzles("tic-tac-toe", 1, win_in=(3, 3))
     assert finding._is_proved(rules, puzzle)
     wrong = next(action for action in rules.actions(puzzle.state) if action != puzzle.solution)
-    raises(DamagedBook, "no puzzle by its rules", finding._is_proved, rules, puzzle._replace(solution=wrong))
-    raises(DamagedBook, "no puzzle by its rules", finding._is_proved, rules, puzzle._replace(distance=1))
+    raises(DamagedBook, "not a puzzle by its rules", finding._is_proved, rules, puzzle._replace(solution=wrong))
+    raises(DamagedBook, "not a puzzle by its rules", finding._is_proved, rules, puzzle._replace(distance=1))
 
 
 def test_a_win_that_cannot_be_proved_is_left_out(monkeypatch):
