@@ -349,7 +349,8 @@ def test_where_no_distances_to_a_conversion_can_be_found(tmp_path, by_kernels, r
 @pytest.mark.parametrize("option", ["conversion", *slow("wdl", "")])
 @pytest.mark.interpreted
 def test_a_solve_stopped_anywhere_goes_on_to_the_same_book(tmp_path, by_kernels, ring, option, step):
-    assert stops_until_solved(ring(), tmp_path, step, **({option: True} if option else {})) > 20 // step
+    # It goes on from where it was, so that n stops take it through n * (n + 1) / 2 reports
+    assert stops_until_solved(ring(), tmp_path, step, **({option: True} if option else {})) > 10 // step
 
 
 def test_numbers_are_those_of_positions_up_to_symmetry(ring):
