@@ -91,7 +91,7 @@ def write_expectations(path, values, *, part=PART):
 
 
 def write_sample(path, values, codec):
-    """A book of a dict of values in a codec, or of expectations or wide states; what it holds."""
+    """Write a book of a dict of values in a codec, or of expectations or wide states. Returns what it holds."""
     if codec == "wide":
         values = {state << 90 | state: value for state, value in values.items()}
         write_values(path, values, facts={"state_bytes": 16})

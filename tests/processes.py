@@ -35,7 +35,7 @@ def command_line(*words):
 
 
 def python(code, *arguments, **options):
-    """Run code by Python in a process of its own, which imports this checkout; it takes what `subprocess.run` does."""
+    """Run Python code in another process, which imports this checkout. Options are those of `subprocess.run`."""
     options["env"] = {**os.environ, "PYTHONPATH": str(ROOT), **options.get("env", {})}
     command = [sys.executable, "-c", code, *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, **options)
@@ -46,7 +46,7 @@ def command(game, book, *options):
 
 
 def started(game, book, *options, **pipes):
-    """A solve in a process of its own, of whose output nobody reads anything but what is asked for."""
+    """Start a solve in another process. Name the pipes that you read."""
     return subprocess.Popen(command(game, book, *options), cwd=ROOT, stdout=subprocess.DEVNULL, text=True, **pipes)
 
 

@@ -403,7 +403,7 @@ def check_facts(header: Header) -> None:
         scope = header.trim.scope
     if header.wdl is not header.kind.bare or header.conversion is not header.kind.converts:
         raise ValueError("distances where they cannot be, or none")
-    if header.state_bytes and (header.state_bytes % 8 or not 8 <= header.state_bytes <= 64):
+    if header.state_bytes and (header.state_bytes % 8 or not 16 <= header.state_bytes <= 64 or header.expectation):
         raise ValueError("states of no size")
     if header.method not in [*Method] or not SCOPES.fullmatch(scope) or header.stored < 0:
         raise ValueError("unknown method or scope")

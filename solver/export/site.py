@@ -287,11 +287,10 @@ def title_of(game: Any) -> str:
 def family_of(game: Any) -> str:
     """The name of a game for people, without its parameters: Connect Four."""
     name = game_text(game).rpartition("::")[2].partition(":")[0]
-    words = (
-        re.sub("(?<=[a-z0-9])(?=[A-Z])", " ", name).replace("_", "-").replace("-", " ").replace("mens", "men's").split()
-    )
+    words = re.sub("(?<=[a-z0-9])(?=[A-Z])", " ", name).replace("_", "-").replace("-", " ").split()
     return " ".join(
-        word if at and word in SMALL_WORDS else word[:1].upper() + word[1:] for at, word in enumerate(words)
+        word if at and word in SMALL_WORDS else "Men's" if word == "mens" else word[:1].upper() + word[1:]
+        for at, word in enumerate(words)
     )
 
 

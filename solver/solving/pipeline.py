@@ -412,7 +412,8 @@ def _header(job: Job, outcome: Outcome) -> Header:
         codec=codec,
         numbers=solved.numbers if len(solved.numbers or ()) <= MOST_VALUES else None,
         start=outcome.start,
-        state_bytes=8 * words_of(rules.bits) if rules.bits > USUAL else 0,
+        # States of 64 bits are not taken for those of 63
+        state_bytes=8 * max(2, words_of(rules.bits)) if rules.bits > USUAL else 0,
     ).of_kind(solved.kind)
 
 

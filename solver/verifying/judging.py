@@ -1,8 +1,8 @@
 """The compiled pass over all states of a book: each value must follow from its children's.
 
-It is compiled once for all games, over their `edges.Moves`. It looks states up in a table of its own. A reducer makes a
-state's merit of its moves': the best; in games of chance the mean of the best that each outcome allows; of nimbers the
-least that no move leads to (mex).
+It is compiled once for all games, over their `edges.Moves`. It looks states up in a table of its own. There are three
+reducers, which make a state's merit from those of its moves. `best` takes the best. `mean`, of games of chance, takes
+the mean of the best that each outcome allows. `mex`, of nimbers, takes the least that no move leads to.
 """
 
 from __future__ import annotations

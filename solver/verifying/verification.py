@@ -1,9 +1,9 @@
 """A book against its rules: structure and checksums, then every value against its children.
 
-It shares no search with the solver, only the rules and their compiled moves. Checked for every state of a complete
-book, this is, by induction over the distances, a proof that the values are those of perfect play: a win has a lost
-child one ply nearer the end and none nearer still, a loss has all children won and the last of them one ply nearer, a
-draw has no lost child and a drawn one; no child is missing. Distances to a conversion prove as much, tier by tier.
+It shares the rules and their compiled moves with the solver; only expectations are solved again. A win has a lost child
+one ply nearer the end, and none nearer still. A loss has all children won, the last of them one ply nearer. A draw has
+a drawn child and no lost one. No child is missing. Where this holds of every state of a complete book, the values are
+those of perfect play, by induction over the distances. Distances to a conversion prove as much, tier by tier.
 
 Margins, and wins and losses without a distance, are proved by induction over the moves: each is the best of the
 children's, and no play comes back to a state, or they might rest on each other in a circle. Where they were found by

@@ -120,6 +120,7 @@ WIDE = {"state_bytes": 16}
         (TRIMMED | {"wdl": 1}, "distance"),
         (TRIMMED | {"wdl": True}, "no value"),
         (WIDE, None),
+        (WIDE | {"state_bytes": 8}, "no size"),
         (WIDE | {"state_bytes": 12}, "differ|no size"),
         (WIDE | {"state_bytes": 72}, "differ|no size"),
         (WIDE | {"longest": (1, 1 << 128)}, "differ|no size"),

@@ -1,4 +1,4 @@
-"""Opening books: often, in threads, processes and pickles, replaced meanwhile, by their digests; what is not a book."""
+"""How books are opened: often, in threads and processes, while replaced, by digest; and what is not a book."""
 
 import concurrent.futures
 import contextlib

@@ -39,6 +39,12 @@ class Declared(ConnectFour):
     bits = 128
 
 
+class Full(ConnectFour):
+    """Connect-four in one bit more than a number of one word."""
+
+    bits = 64
+
+
 states = st.one_of(st.integers(0, (1 << width) - 1) for width in (8, 64, 65, 128))
 
 
@@ -58,6 +64,11 @@ def test_what_is_written_is_read(tmp_path_factory, values, base):
         near = {state + step for state in values for step in (-1, 1, 1 << 64, -(1 << 64))} - set(values)
         assert all(book.get(state) is None for state in near)
     assert check_book(path).stored == len(values)
+
+
+def test_states_of_64_bits_are_not_taken_for_those_of_63(tmp_path):
+    with pipeline.solve(Full(3, 3, 3), tmp_path / "book.lmdb", max_ply=3) as book:
+        assert book.header.state_bytes == 16 and len(book) > 10
 
 
 def test_many_segments_and_parts_of_the_directory(tmp_path, monkeypatch):

@@ -153,7 +153,7 @@ def test_an_estimate_is_no_value():
 
 
 def test_a_number_that_the_book_stores_is_answered_without_a_check_and_alike(book, tmp_path):
-    """Every state of a book, what is not a state, and what no book holds; a space before the number has it checked."""
+    """Of states, of other numbers, and of states that no book holds. A space before a number has it checked."""
     ok("solve", "nim:2,3", "--method", "nimbers", "-o", tmp_path / "nimbers.lmdb")
     for path, moves in itertools.product((book, tmp_path / "nimbers.lmdb"), (True, False)):
         with Book(path) as opened:

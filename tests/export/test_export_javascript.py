@@ -182,7 +182,7 @@ def test_answers_without_end_are_not_taken_in(small, tmp_path):
     assert said.pop("megabytes") < 500
     assert said == {
         "206/zeros": "DamagedBook: /206/zeros: more was sent than 65536 bytes: fetch the book again",
-        "200/zeros": "DamagedBook: the file is no .bin book",
+        "200/zeros": "DamagedBook: the file is not a .bin book",
         "200/book": f"DamagedBook: the file has more than {size} bytes: fetch it again",
         "large": "RangeError: /200/book has more than 1000 bytes, and its server knows no ranges: serve it by one that"
         " does",

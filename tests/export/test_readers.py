@@ -16,7 +16,7 @@ from solver.base.value import is_estimate
 from solver.book import Book, shipped
 from solver.export import export
 from solver.export.readers import HEADER, files_of, write_reader
-from tests.books import KEPT, VALUES, write_values
+from tests.books import KEPT, VALUES, sample_values, write_sample, write_values
 from tests.commands import ok, run
 from tests.exports import VECTOR, exported, needs_node, read_by_node, with_facts, with_size, with_values
 from tests.pages import write_grown
@@ -119,12 +119,23 @@ def test_it_reads_kept_files(reader, path):
 
 
 @needs_c
+@pytest.mark.parametrize("spread", [1, 2, 5, 1 << 9, 1 << 17, 1 << 40])
+def test_it_reads_expectations_at_any_distance(reader, tmp_path, spread):
+    write_sample(tmp_path / "book.lmdb", sample_values(600, spread=spread), "steps")
+    with Book(tmp_path / "book.lmdb") as book:
+        agree(reader, book, tmp_path)
+
+
+@needs_c
 def test_it_refuses_ranked_books_and_other_files(reader, tmp_path):
     with solver.solve("connect-four:3,3,3", tmp_path / "ranked.lmdb", codec="ranked") as book:
         export(book, tmp_path / "ranked.bin")
     (tmp_path / "text.bin").write_text("no book")
     data = KEPT[0].with_suffix(".bin").read_bytes()
     (tmp_path / "old.bin").write_bytes(data[:6] + b"\r" + data[7:])
+    for path in KEPT:
+        if "ranked" in path.stem:
+            assert asked(reader, "ask", path.with_suffix(".bin"), [])[0].startswith("code -3")
     for name, words in (
         ("ranked", "code -3 the book is ranked"),
         ("text", "code -1 the file is damaged"),

@@ -176,6 +176,19 @@ def test_wide_groups_keep_what_they_are_given(count):
     raises(DamagedBook, None, instant.CODEC.decode, memoryview(payload)[: lengths[0] - 1], keys[0], 2)
 
 
+def test_groups_of_two_states_that_are_far_apart_have_room():
+    keys, numbers = [0, (1 << 63) - 1], [0, 1 << 31]
+    payload, _, (length,) = instant.CODEC.encode_chunk(keys, numbers, 0, 0)
+    assert instant.CODEC.decode(memoryview(payload)[:length], 0, 0) == (keys, numbers)
+
+
+def test_a_group_answers_no_key_beyond_its_states():
+    payload, _, (length,) = instant.CODEC.encode_chunk([5, 5 + (1 << 80)], [1, 1], 2, 1)
+    group = bytearray(payload)
+    group[1] = 0  # one state, and the keys of two
+    assert instant.find((memoryview(group), [5], [0, length], 1), 5 + (1 << 80)) is None
+
+
 def test_features_without_the_method_are_the_bits():
     rules = Rules(Stairs())
     assert features_of(rules, 5 << 80) == [0] * 80 + [1, 0, 1] + [0] * 7

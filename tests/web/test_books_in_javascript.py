@@ -23,7 +23,7 @@ from solver.export.bin import PREFIX
 from solver.export.script import sampled
 from solver.rules.game import Rules, load_game
 from tests.book.test_ranked import RANKS, reachable, write_rules
-from tests.books import called_acyclic, write_expectations
+from tests.books import KEPT, called_acyclic, write_expectations
 from tests.exports import FORMAT, SIMPLE, dump, exported, needs_node, node, resealed, with_facts
 from tests.games import CHANCE_GAMES, LARGE_CHANCE_GAMES
 from tests.pages import export_page, modules, named, pages, ported, positions_of
@@ -79,6 +79,15 @@ def test_every_state_answers_as_in_python(ranked, tmp_path, name):
         others = [str(state) for state in reachable(Rules(book.game)) if state not in book][:2000]
     assert found["refused"] == ["TypeError"] * 6
     assert node("absent", page / "book.bin", json.dumps(others), page / "game.js") == len(others)
+
+
+@needs_node
+@pytest.mark.parametrize(("kind", "name"), [("outcomes", "connect-four:3,3,3"), ("bare", "connect-four:3,3,3 bare")])
+def test_kept_files_are_read(ranked, kind, name):
+    kept = next(path for path in KEPT if path.stem == f"{kind}-ranked")
+    rules = ranked(name) / "site" / "game.js"
+    found = node("answers", kept.with_suffix(".bin"), kept.with_suffix(".csv"), rules)
+    assert found["right"] == [found["length"]] * 2 and found["length"] > 200
 
 
 @needs_node

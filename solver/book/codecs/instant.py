@@ -57,7 +57,9 @@ def encode_chunk(
     """Encode ascending states and their palette indices, or numbers of steps, as groups."""
     counts = [min(GROUP_STATES, len(states) - begin) for begin in range(0, len(states), GROUP_STATES)]
     key_bytes = KEY_BYTES[-1] if len(states) and int(states[-1]) >> USUAL else 10
-    out, lengths = machine.new_bytes((MOST_BYTES + key_bytes) * len(states)), machine.new_integers(len(counts))
+    # The last 16 for two states that are far apart, whose unary part is the longest
+    room = (MOST_BYTES + key_bytes) * len(states) + 16
+    out, lengths = machine.new_bytes(room), machine.new_integers(len(counts))
     encode = machine.compiled(encode_groups, put_bits, put_marks, put_values, put_numbers, put_keys)
     used = encode(states, indices, index_bytes, machine.new_integers(palette_size), out, lengths)
     return out[:used], counts, as_list(lengths)
@@ -210,6 +212,8 @@ def find(segment: Any, state: int) -> int | None:
     else:
         width = view[group_begin + 2]
         values = palette + LEAST_BYTES
+        if 0 < mode < PACKED:
+            raise ValueError("steps with keys side by side")
     keys = values + (count * width + 7 >> 3)
     offset = state - firsts[group]
     if not mode:
@@ -224,7 +228,8 @@ def find(segment: Any, state: int) -> int | None:
         if place == count or known[place] != offset:
             return None
     elif mode < PACKED:
-        place = place_of_key(view[keys : starts[group + 1]].tobytes(), KEY_BYTES[mode], offset)
+        size = KEY_BYTES[mode]
+        place = place_of_key(view[keys : keys + count * size].tobytes(), size, offset)
     else:
         place = place_in_bits(view[keys : starts[group + 1]], mode - PACKED, count, offset)
     if place < 0:
@@ -349,6 +354,8 @@ def head_of(view: Any, begin: int, end: int, index_bytes: int) -> tuple[int, int
         mode, width, values = kind, number, begin + HEAD + LEAST_BYTES
     keys = values + (count * width + 7 >> 3)
     key_bytes = count * (1 << mode >> 1) if mode < PACKED else count * (mode - PACKED) + 7 >> 3
+    if not index_bytes and 0 < mode < PACKED:
+        return 0, 0, 0, 0, 0
     if width > (WIDTHS[-1] if index_bytes else MOST_WIDTH) or mode > PACKED + MOST_LOW_BITS or keys + key_bytes > end:
         return 0, 0, 0, 0, 0
     return count, mode, width, values, keys

@@ -461,10 +461,11 @@ static int sb_find_instant(const unsigned char *group, uint32_t size, const unsi
     entries = group[2] + 1u;
     values = 3 + (index_bytes ? entries * index_bytes : 4);
     keys = values + (count * width + 7) / 8;
-    bytes = key_sizes[mode & 7];
+    bytes = key_sizes[mode < SOLVERBOOK_PACKED ? mode : 0];
     highs = keys + (mode < SOLVERBOOK_PACKED ? 0 : (count * (mode - SOLVERBOOK_PACKED) + 7) / 8);
     if (mode > 64 || (index_bytes ? (width & (width - 1)) || width > 8 : width > 32)) return SOLVERBOOK_DAMAGED;
-    if (mode && mode < SOLVERBOOK_PACKED ? keys + count * bytes != size : highs >= size) return SOLVERBOOK_DAMAGED;
+    if (mode && mode < SOLVERBOOK_PACKED ? !index_bytes || bytes > state_bytes || keys + count * bytes != size : highs >= size)
+        return SOLVERBOOK_DAMAGED;
     if (bytes < state_bytes && sb_compare(state + bytes, zero, state_bytes - bytes)) return SOLVERBOOK_MISSING;
     if (!mode) found = sb_in_bitmap(group + keys, size - keys, offset, count, &place);
     else if (mode >= SOLVERBOOK_PACKED) found = sb_in_unary(group, keys, highs, size, mode - SOLVERBOOK_PACKED, count, offset, &place);
@@ -704,7 +705,8 @@ static int sb_open_prefix(solverbook *book, const unsigned char *bytes, uint64_t
     if (book->codec == SOLVERBOOK_BY_RANK) return SOLVERBOOK_RANKED;
     if (sb_u32(bytes + 8) != 1 || book->codec > SOLVERBOOK_BY_RANK) return SOLVERBOOK_UNKNOWN;
     if (book->index_bytes > 4 || book->index_bytes == 3 || (book->codec && !book->index_bytes)) return SOLVERBOOK_DAMAGED;
-    if (!book->state_bytes || book->state_bytes % 8 || book->state_bytes > (book->codec ? 8 : SOLVERBOOK_STATE_BYTES)) return SOLVERBOOK_DAMAGED;
+    if (!book->state_bytes || book->state_bytes % 8 || book->state_bytes > (book->codec || !book->index_bytes ? 8 : SOLVERBOOK_STATE_BYTES))
+        return SOLVERBOOK_DAMAGED;
     return sb_u64(bytes + 16) < SOLVERBOOK_PREFIX ? SOLVERBOOK_DAMAGED : SOLVERBOOK_OK;
 }
 

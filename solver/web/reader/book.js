@@ -36,7 +36,7 @@ const MAGIC = [0x73, 0x6f, 0x6c, 0x76, 0x65, 0x72, 0x1a, 0x0a];
 const FORMAT = 1;
 const ESTIMATE = -2; // in place of the distance of one
 const PREFIX = 64;
-const OLD = 6; // the byte of the mark that is another one before format 1
+const [OLD, OLDER] = [6, 0x0d]; // the byte of the mark that was another one before format 1, and which
 const FIRST_READ = 1 << 16;
 const SEGMENT_SIZE = 65520;
 const MOST_HEAD = 1 << 26; // bytes: the directory of 256 GB
@@ -352,10 +352,11 @@ async function readHead(source) {
 }
 
 function prefixOf(bytes) {
-  if (bytes.length < PREFIX || MAGIC.some((byte, place) => bytes[place] !== byte && place !== OLD)) {
-    throw new DamagedBook("the file is no .bin book");
+  const isOld = bytes[OLD] === OLDER;
+  if (bytes.length < PREFIX || MAGIC.some((byte, place) => bytes[place] !== byte && !(isOld && place === OLD))) {
+    throw new DamagedBook("the file is not a .bin book");
   }
-  if (bytes[OLD] !== MAGIC[OLD]) {
+  if (isOld) {
     throw new DamagedBook(`the book is older than format ${FORMAT}: make it anew, solver solve GAME -o BOOK and solver export BOOK`);
   }
   const view = viewOf(bytes);
@@ -374,7 +375,7 @@ function prefixOf(bytes) {
     stateBytes: view.getUint32(56, true),
   };
   if (!head.codec) throw new DamagedBook(`the book has codec ${view.getUint32(12, true)}, which this reader does not know`);
-  const sized = head.stateBytes % 8 === 0 && head.stateBytes > 0 && head.stateBytes <= (head.codec.takesAll ? 64 : 8);
+  const sized = head.stateBytes % 8 === 0 && head.stateBytes > 0 && head.stateBytes <= (head.codec.takesAll && head.indexBytes ? 64 : 8);
   const fits = (head.codec.takesAll ? [0, 1, 2, 4] : [1, 2, 4]).includes(head.indexBytes) && sized;
   if (!fits || !Number.isSafeInteger(head.size) || !Number.isSafeInteger(head.stored)) {
     throw new DamagedBook("the prefix is malformed");

@@ -61,7 +61,7 @@ function layoutOf({ bytes, starts }, group, indexBytes) {
   const keys = values + ((count * width + 7) >> 3);
   const lowBits = Math.max(0, mode - PACKED);
   const highs = keys + ((count * lowBits + 7) >> 3); // where the unary parts begin, or the bitmap
-  const fits = mode && mode < PACKED ? keys + count * KEY_BYTES[mode] === end : highs < end;
+  const fits = mode && mode < PACKED ? indexBytes && keys + count * KEY_BYTES[mode] === end : highs < end;
   if (!fits || mode > MOST_MODE || !(indexBytes ? WIDTHS.includes(width) : width <= MOST_WIDTH)) {
     throw new RangeError("a group has other bytes than it says");
   }

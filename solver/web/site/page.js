@@ -62,8 +62,8 @@ let variations = []; // lines that were left for the present one
 /** @type {any} */
 let reason; // the line that explains a move: { line, from, steps, back, plays }, where it begins, and where to return
 let puzzles; // those of the page, if it has any
-let puzzle; // the one that is to be solved: { place, mover, left, missed, done }, its solver's side, the moves to find, wrong
-// tries of the one that is due, and whether all were found
+let puzzle; // the one that is to be solved: { place, mover, missed, done }, its solver's side, wrong tries of the move that is
+// due, and whether all moves were found
 let arrives = false; // whether the move that led here is just being played
 const board = createBoard($("board"), choose, drawing, players());
 
@@ -363,7 +363,7 @@ function setPuzzle(place) {
   const state = BigInt(puzzles.list[place].state);
   const mover = moverOf(game, state);
   watch(false);
-  puzzle = { place, mover, left: puzzles.length(place), missed: new Set(), done: false };
+  puzzle = { place, mover, missed: new Set(), done: false };
   line = [{ state, mover, gained: 0 }];
   $("verdict").textContent = "";
   return go(0);
@@ -371,14 +371,17 @@ function setPuzzle(place) {
 
 /** Judge a move of the person's in a puzzle: a wrong one is not played. The page answers until the line is found. */
 function attempt(move) {
-  if (givenAway(shown.value, move.value)) {
+  const gives = givenAway(shown.value, move.value);
+  if (gives === undefined) return; // the book is still being read
+  if (gives) {
     puzzles.record(puzzle.place, false);
     puzzle.missed.add(move.name);
     judge(phrase("isNotIt", { move: move.name, why: losing(shown.value, move.value, about) }));
     return;
   }
   puzzle.missed.clear();
-  if (--puzzle.left) judge(phrase("goOn"));
+  const found = 1 + line.slice(1, at + 1).filter(({ by }) => by === puzzle.mover).length;
+  if (found < puzzles.length(puzzle.place)) judge(phrase("goOn"));
   else solve(game.end(move.child) ? "solved" : "solvedPlayOn");
   play(move);
 }
@@ -731,12 +734,12 @@ function listen() {
   $("real").addEventListener("change", show);
   $("watch").addEventListener("click", () => (watch(!isWatched()), show()));
   $("swap").addEventListener("click", swap);
-  $("level").addEventListener("input", () => (keepPreferences(), shown && $("status").replaceChildren(...sentence())));
+  $("level").addEventListener("input", () => (keepPreference({ level: Object.keys(LEVELS)[$("level").value] }), shown && $("status").replaceChildren(...sentence())));
   $("setup").addEventListener("submit", setUp);
   $("copies").addEventListener("click", ({ target }) => target.dataset.copy && take(target.dataset.copy));
   $("copies").addEventListener("click", ({ target }) => target.dataset.save && savePicture(target.dataset.save));
   $("restart").addEventListener("click", restart);
-  $("values").addEventListener("change", () => (keepPreferences(), show()));
+  $("values").addEventListener("change", () => (keepPreference({ values: $("values").checked }), show()));
   $("sides").addEventListener("change", show);
   addEventListener("hashchange", readAddress);
   listenToKeys({ board, choose, moves: () => shown && order.map((place) => shown.moves[place]), step: (by) => visit(at + by), isEditing: () => Boolean(editor?.isOpen()) });
@@ -815,22 +818,26 @@ const PREFERENCES = "preferences";
  * the page opens as a game, in which the person begins and sees no values, unless chosen otherwise.
  */
 function recallPreferences(isGame) {
-  $("values").checked = !isGame;
+  const { level, values = !isGame } = preferences();
+  if (level in LEVELS) $("level").value = Object.keys(LEVELS).indexOf(level);
+  $("values").checked = values;
   autos()[1].checked = isGame;
-  try {
-    const { level, values } = JSON.parse(localStorage.getItem(PREFERENCES) ?? "{}");
-    if (level in LEVELS) $("level").value = Object.keys(LEVELS).indexOf(level);
-    $("values").checked = values ?? !isGame;
-  } catch {
-    // a browser that keeps nothing
-  }
   showStrength();
 }
 
-function keepPreferences() {
+function preferences() {
+  try {
+    return JSON.parse(localStorage.getItem(PREFERENCES) ?? "{}");
+  } catch {
+    return {}; // a browser that keeps nothing
+  }
+}
+
+/** Remember what the person chose, and only that. */
+function keepPreference(preference) {
   showStrength();
   try {
-    localStorage.setItem(PREFERENCES, JSON.stringify({ level: Object.keys(LEVELS)[$("level").value], values: $("values").checked }));
+    localStorage.setItem(PREFERENCES, JSON.stringify({ ...preferences(), ...preference }));
   } catch {
     // then it lasts as long as the page
   }
