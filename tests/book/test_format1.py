@@ -10,7 +10,7 @@ from solver.book.check import check_book
 from tests.books import KEPT, with_header
 from tests.exports import needs_node, node
 
-KINDS = "bare conversion grown margins nimbers opening outcomes steps trimmed wide"
+KINDS = "bare conversion exact grown margins nimbers opening outcomes proof steps trimmed wide"
 by_name = pytest.mark.parametrize("path", KEPT, ids=[path.stem for path in KEPT])
 
 
