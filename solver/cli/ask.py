@@ -24,11 +24,8 @@ from solver.search import SECONDS
 @click.argument("source", metavar="BOOK|GAME")
 @click.argument("positions", nargs=-1, required=True, metavar="POSITION...")
 @common.json_option
-@click.option(
-    "--svg",
-    type=click.Path(),
-    metavar="FILE",
-    help="Also draw the board with the value of every move: an SVG file, for slides and papers. One POSITION.",
+@common.file(
+    "--svg", "Also draw the board with the value of every move: an SVG file, for slides and papers. One POSITION."
 )
 @click.option("--no-moves", is_flag=True, help="Show the value of the position only, not of its moves.")
 @click.option("--book-only", is_flag=True, help="Do not search. If the book has no answer, the exit code is 3.")
@@ -205,12 +202,7 @@ def line_command(
 @click.command("info")
 @click.argument("source", metavar="BOOK|GAME")
 @click.option("--counts", is_flag=True, help="Also count by tier and by distance.")
-@click.option(
-    "--plot",
-    type=click.Path(),
-    metavar="FILE",
-    help="Draw wins, draws and losses by tier and distance, or expectations, as .png or .svg.",
-)
+@common.file("--plot", "Draw wins, draws and losses by tier and distance, or expectations, as .png or .svg.")
 @common.print_options
 def info_command(source: str, counts: bool, plot: str | None, as_json: bool, quiet: bool) -> None:
     """Describe a book: game, value, counts, longest win and its line, size.

@@ -23,13 +23,8 @@ NOT_PROVED = 7  # the exit code of a consistent book
 @common.game_option
 @common.workers_option
 @common.memory_option
-@click.option(
-    "--search",
-    type=common.Seconds(min=0),
-    default=SEARCH,
-    show_default=True,
-    metavar="SECONDS",
-    help="Seconds to search for values of partial books that do not follow from others.",
+@common.seconds(
+    "--search", 0, 10**6, "Seconds to search for values that do not follow from others. Default: 10.", default=SEARCH
 )
 @click.option("--play", is_flag=True, help="Also play the book against every reply, for each side that it serves.")
 @common.print_options
@@ -108,12 +103,7 @@ def pack_command(
 )
 @common.number("--drop-plies plies", 1, 2, "Drop positions that a search of this many plies solves.", metavar="1|2")
 @click.option("--wdl", is_flag=True, help="Drop distances; keep win, draw, loss.")
-@click.option(
-    "--max-bytes",
-    type=common.SIZE,
-    metavar="SIZE",
-    help="Drop the last tiers until the file is this small, for example 2M.",
-)
+@common.size("--max-bytes", "Drop the last tiers until the file is this small, for example 2M.")
 @common.choice("--codec", NAMES, "Encoding of OUT. Default: as BOOK.")
 @common.game_option
 @common.workers_option

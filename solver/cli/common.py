@@ -359,6 +359,16 @@ def seconds(names: str, least: float, most: float, words: str, metavar: str = "S
     return click.option(*names.split(), type=Seconds(least, most), metavar=metavar, help=words, **more)
 
 
+def size(names: str, words: str) -> Decorator:
+    """An option that takes a number of bytes; `names` as of `choice`."""
+    return click.option(*names.split(), type=SIZE, metavar="SIZE", help=words)
+
+
+def file(names: str, words: str, **more: Any) -> Decorator:
+    """An option that takes a file; `names` as of `choice`."""
+    return click.option(*names.split(), metavar="FILE", help=words, **{"type": click.Path(), **more})
+
+
 def output(name: str, words: str, metavar: str = "BOOK", **more: Any) -> Decorator:
     """The file or folder that a command writes; `name` is that of the parameter."""
     more = {"type": click.Path(), "required": True, **more}
@@ -379,17 +389,12 @@ game_option: Decorator = click.option(
     help="Rules of a book made from your own file: my_game.py. The book knows class and parameters. Default:"
     " SOLVER_GAME in the environment.",
 )
-evaluate_option: Decorator = click.option(
-    "--evaluate",
-    type=click.Path(exists=True, dir_okay=False),
-    metavar="FILE",
-    help="Estimate by this evaluation, a file of solver learn. Default: the rules' evaluate.",
+EXISTING = click.Path(exists=True, dir_okay=False)
+evaluate_option: Decorator = file(
+    "--evaluate", "Estimate by this evaluation, a file of solver learn. Default: the rules' evaluate.", type=EXISTING
 )
-module_option: Decorator = click.option(
-    "--module",
-    type=click.Path(exists=True, dir_okay=False),
-    metavar="FILE",
-    help="Search by this module of solver build, so nothing is compiled.",
+module_option: Decorator = file(
+    "--module", "Search by this module of solver build, so nothing is compiled.", type=EXISTING
 )
 opponent_option: Decorator = choice(
     "--opponent", OPPONENTS, "Plies that a fallible opponent looks ahead; beyond them it plays at random."
@@ -412,9 +417,7 @@ symmetry_option: Decorator = click.option(
     callback=lambda context, parameter, is_off: not is_off,
     help="Do not fold positions that are equal by symmetry.",
 )
-memory_option: Decorator = click.option(
-    "--memory", type=SIZE, metavar="SIZE", help="Memory to use, for example 8G. Default: 60 % of the free memory."
-)
+memory_option: Decorator = size("--memory", "Memory to use, for example 8G. Default: 60 % of the free memory.")
 json_option: Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 codec_option: Decorator = choice(
     "--codec", NAMES, f"Encoding of the book. {' '.join(f'{name}: {about}.' for name, about in NAMES.items())}"

@@ -119,17 +119,10 @@ def learn_command(
     "Seconds for a move of alphabeta and of engines. Default: 1.",
     default=1.0,
 )
-@click.option(
-    "--evaluate", type=click.Path(), metavar="FILE", help="Play with this evaluation beyond the end of a grown book."
-)
+@common.file("--evaluate", "Play with this evaluation beyond the end of a grown book.")
 @common.number("--seed", 0, 2**31 - 2, "Choose other openings. Default: 0.", metavar="S", default=0)
 @click.option("--book", "judge", metavar="BOOK|GAME", help="Judge by this book how often each player keeps the value.")
-@click.option(
-    "--save",
-    type=click.Path(allow_dash=True),
-    metavar="FILE",
-    help="Write the games here, one a line, as grade takes them.",
-)
+@common.file("--save", "Write the games here, one a line, as grade takes them.", type=click.Path(allow_dash=True))
 @common.workers_option
 @common.print_options
 def match_command(first: str, second: str, as_json: bool, quiet: bool, **options: Any) -> None:

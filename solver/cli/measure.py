@@ -121,7 +121,7 @@ def grade_command(source: str, games: str, as_json: bool, own: str | None, quiet
     "text: boards. csv: a table. tasks: prompts for language models, a line of JSON each.",
     default="text",
 )
-@click.option("--html", type=click.Path(), metavar="FILE", help="Write a sheet to print: boards, and solutions behind.")
+@common.file("--html", "Write a sheet to print: boards, and solutions behind.")
 @common.json_option
 @common.game_option
 @common.quiet_option
@@ -166,14 +166,8 @@ def puzzles_command(
 @click.command("profile")
 @click.argument("source", metavar="BOOK|GAME")
 @click.option("--table", is_flag=True, help="A row for each variant: connect-four:4..5,4 names two.")
-@click.option("--html", type=click.Path(), metavar="FILE", help="Write the report as a page with plots.")
-@click.option(
-    "-o",
-    "kept",
-    type=click.Path(),
-    metavar="FILE",
-    help="With --table: keep finished rows in FILE, and go on from there.",
-)
+@common.file("--html", "Write the report as a page with plots.")
+@common.file("-o kept", "With --table: keep finished rows in FILE, and go on from there.")
 @common.number("--games", 10, 1_000_000, "Simulate N games for each pair of players, instead of solving the game.")
 @common.json_option
 @common.game_option

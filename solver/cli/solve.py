@@ -50,12 +50,7 @@ from solver.solving.ways import grown, plain, proof, whole
 )
 @common.symmetry_option
 @common.memory_option
-@click.option(
-    "--table",
-    type=common.SIZE,
-    metavar="SIZE",
-    help="Memory of alpha-beta's table. Default: 64M. Larger is not always faster.",
-)
+@common.size("--table", "Memory of alpha-beta's table. Default: 64M. Larger is not always faster.")
 @click.option("--restart", is_flag=True, help="Discard the work of an interrupted solve.")
 @common.seconds(
     "--checkpoint",
@@ -79,7 +74,7 @@ from solver.solving.ways import grown, plain, proof, whole
     "--trace", is_flag=True, help="Print every node as alpha-beta comes to it, and the tree. For trees and small games."
 )
 @click.option("--from", "start", default="start", metavar="POSITION", help="With --trace: begin at this position.")
-@click.option("--plot", type=click.Path(), metavar="FILE", help="With --trace: draw the tree, .png or .svg.")
+@common.file("--plot", "With --trace: draw the tree, .png or .svg.")
 @common.print_options
 def solve_command(
     game: str,
@@ -339,12 +334,7 @@ def prove_command(
 @common.number("--depth", 1, 99, "Depth of the searches that estimate. Default: 8.")
 @common.number("--exact", 1, 10**12, "Nodes of each exact search. Default: 32,768.")
 @common.evaluate_option
-@click.option(
-    "--add",
-    type=click.Path(exists=True, dir_okay=False),
-    metavar="FILE",
-    help="Add the positions of these games first.",
-)
+@common.file("--add", "Add the positions of these games first.", type=common.EXISTING)
 @common.choice("--for side", ["first", "second"], "Expand only the best moves of this side.")
 @common.seconds("--error", 0, 1e6, "Follow moves that lose at most this. Default: 0.1; of margins 1.", metavar="E")
 @common.symmetry_option

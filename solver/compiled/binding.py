@@ -177,8 +177,6 @@ def _rules_type(cls: Any, width: int | None, game: Any, is_checked: bool) -> Any
     rules_type: Any = type(cls.__name__, (cls,), members)
     own_methods, numbered = methods_of(cls), None if game is None else Rules(game)
     methods = {**_NOT_IN_THE_RULES, **({} if "size" in own_methods else _WITHOUT_SIZE), **own_methods}
-    if numbered is not None and numbered.everywhere and "starts" not in own_methods:
-        methods["starts"] = _every_start
     rewriter = Rewriter(cls, width, game if width else None, is_checked)
     for name, method in methods.items():
         method = rewriter.rewritten(method, name)
@@ -255,15 +253,6 @@ def _no_bounds(self: Any, state: int) -> tuple[int, int]:
 
 def _one_start(self: Any) -> Iterator[int]:
     yield self.initial()
-
-
-def _every_start(self: Any) -> Iterator[int]:
-    number = 0
-    state = self.unrank(0)
-    while state >= 0:
-        yield state
-        number += 1
-        state = self.unrank(number)
 
 
 def _no_features(self: Any, state: int) -> Iterator[int]:

@@ -254,6 +254,15 @@ def list_starts(begin: int, starts: Words, tiers: Words) -> Any:
     return count
 
 
+@kernel
+def list_positions(begin: int, starts: Words, tiers: Words) -> None:
+    """List the canonical starts from number `begin` on where all positions are starts: 1 more than the position's."""
+    for i in range(1 if begin == 0 else 0, len(starts)):
+        state = game.unrank(begin + i - 1)
+        starts[i] = game.canonical(state) if FOLDS else state
+        tiers[i] = game.tier(starts[i]) if TIERS else 0
+
+
 class Edges(NamedTuple):
     """Arrays for the moves that `edges` lists."""
 
@@ -273,7 +282,6 @@ _NUMBERS = _array(nb.int64)
 _LISTED = nb.NamedTuple([_NUMBERS, _NUMBERS, _array(nb.int32), _NUMBERS, _NUMBERS, _NUMBERS], Edges)
 EDGES = (_NUMBERS, nb.int64, nb.int64, nb.int64, nb.int64, _LISTED)
 KEEP = (_NUMBERS, nb.int64, nb.int64, _NUMBERS, _NUMBERS)
-LIST_STARTS = (nb.int64, _NUMBERS, _NUMBERS)
 
 
 def caller(result: Any, arguments: tuple[Any, ...]) -> Any:

@@ -12,7 +12,7 @@ import math
 import random
 import statistics
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from solver.base import errors, extras, kinds, options
 from solver.base.extras import PROCESS, working_memory
@@ -23,9 +23,6 @@ from solver.rules.game import STATE_LIMIT, Game, Rules
 from solver.rules.placements import Placements
 from solver.search import refuse_chance
 from solver.solving.ways import opening
-
-if TYPE_CHECKING:
-    pass
 
 VERIFY = 0.8  # times of the solve
 TRIM = 0.85e-6  # CPU seconds of a stored state, of `trim --wdl --codec ranked`

@@ -65,9 +65,9 @@ def search(
 class Limited(core.Search):
     """A search of limited depth, alpha-beta if it is to `prune`, else negamax.
 
-    Where it `keeps` values, the table holds merits and lines by canonical state and plies that are left, and moves come
-    in the order of `promise`. Else they come as the rules list them, but for those in `first`, which are tried first.
-    `best` are the moves found best.
+    Where it `keeps` values, the table holds merits, without lines, by canonical state and plies that are left, and
+    moves come in the order of `promise`. Else they come as the rules list them, but for those in `first`, which are
+    tried first. `best` are the moves found best.
     """
 
     method = "a search of limited depth"
@@ -114,13 +114,13 @@ class Limited(core.Search):
         for action in self.ordered(state):
             merit, line = yield from self.worth(state, action, left, floor, beta)
             if merit > best[0]:
-                best = merit, (action, *line)
+                best = merit, () if self.keeps else (action, *line)
                 if self.prune:
                     floor = max(floor, merit)
                     if merit >= beta:
                         self.counts.cutoffs += 1
                         break
-        if not best[1]:
+        if best[0] == -core.INFINITY:
             raise core.stuck(rules, state)
         if key is None:
             self.best[state] = best[1][0]

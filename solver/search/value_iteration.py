@@ -215,7 +215,7 @@ class _Solve:
 
         def told(rounds: int, gap: int) -> None:
             if self.budget is not None:
-                self.budget.spend(0)
+                self.budget.spend(size)
             self.progress("narrow", rounds, None, f"{gap * self.span / UNIT:.1e} apart")
 
         bounds = 2 * ([-UNIT] * (2 * size) + [bound for known in net.constants for bound in (known, -known)])

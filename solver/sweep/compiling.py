@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
-import itertools
 import os
 import signal
 import time
@@ -47,12 +46,8 @@ class ForkedCompiler:
             # The solve meets it again, and says so
             with contextlib.suppress(Exception):
                 from solver.compiled import edges
-                from solver.sweep.forward import FEW_STARTS
 
-                kernels = edges.CompiledMoves(self.rules, self.tiers).kernels
-                edges.address_of(kernels.keep, edges.KEEP)
-                if next(itertools.islice(self.rules.starts(), FEW_STARTS, None), None) is not None:
-                    edges.address_of(kernels.list_starts, edges.LIST_STARTS)
+                edges.address_of(edges.CompiledMoves(self.rules, self.tiers).kernels.keep, edges.KEEP)
             self._reap()
 
     def stop(self) -> None:

@@ -364,16 +364,19 @@ def starts_of(compiled: CompiledMoves, batch_size: int) -> Iterator[tuple[States
         _refuse_beyond_states(rules, min(keys), max(keys))
         yield np.array(keys, np.int64), np.array([tier(key) for key in keys], np.int64)
         return
-    if rules.everywhere and not rules.folds:
+    if rules.everywhere and not (rules.folds and rules.numbering):
         # Compiled rules number positions up to symmetry
         every = itertools.chain([rules.game.initial()], rules.starts())
         while keys := list(itertools.islice(every, batch_size)):
             yield np.array(keys, np.int64), np.array([tier(key) for key in keys], np.int64)
         return
-    list_starts, nothing = compiled.kernels.list_starts, np.empty(0, np.int64)
-    count = list_starts(0, nothing, nothing)
-    if count > MOST_STARTS:
-        raise GameError(f"{rules.name} starts from more than {MOST_STARTS:,} states: starts must end")
+    if rules.everywhere and rules.numbering:
+        list_starts, count = compiled.kernels.list_positions, 1 + rules.numbering.size
+    else:
+        list_starts, nothing = compiled.kernels.list_starts, np.empty(0, np.int64)
+        count = list_starts(0, nothing, nothing)
+        if count > MOST_STARTS:
+            raise GameError(f"{rules.name} starts from more than {MOST_STARTS:,} states: starts must end")
     for begin in range(0, count, batch_size):
         size = min(batch_size, count - begin)
         starts, tiers = np.empty(size, np.int64), np.empty(size, np.int64)

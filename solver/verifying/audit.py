@@ -32,8 +32,8 @@ from solver.book.solution import TierCount
 from solver.compiled import agreement
 from solver.compiled.binding import FAILURES, bind, compiling, is_of_compiler
 from solver.compiled.edges import CompiledMoves
-from solver.rules.game import Rules
-from solver.store.runs import READ_AHEAD_BYTES, Key, Runs, States, merged
+from solver.rules.game import Rules, own_method
+from solver.store.runs import PIECE_STATES, READ_AHEAD_BYTES, Key, Runs, States, merged
 from solver.store.shared import read_only, shared
 from solver.store.sorting import sort_unique
 from solver.store.work import Work
@@ -45,7 +45,6 @@ from solver.verifying.plainly import UNGROUNDED, Plain, Unconfirmed, of_the_whol
 
 SMALL_CHUNK = 1 << 12  # where states lie in files: all that one call looks at is mapped at once
 ENDS = 1 << 18  # finished children, and moves, of one call
-START_ENDS = 1 << 21
 LEAST_SPAN = 1 << 20  # states that one pass marks
 MOST_CELLS = 22  # leading bits of the table, where more are not needed
 SPARE = 3  # as many fewer leading bits than states have numbers: the table takes a byte a state
@@ -166,7 +165,7 @@ class _Audit:
         for low in range(0, max(1, stored), span):
             reached = Reached(low, np.zeros(min(span, stored - low), np.uint8))
             self._moves(reached)
-            for starts, _ in starts_of(self.compiled, START_ENDS):
+            for starts, _ in starts_of(self.compiled, max(PIECE_STATES, self.memory // 64)):
                 missing = np.empty_like(starts)
                 missing = missing[: judging.mark_starts(self.stored, reached, starts, missing)]
                 _, faults, _ = self._described(missing)
@@ -255,10 +254,14 @@ class _Audit:
                 self.ends.spill(self.team)
 
     def ground(self) -> None:
-        """Hold up all values, as `plainly.check_grounds`. Takes 9 bytes a state. Raises DamagedBook."""
-        stored = self.stored
+        """Hold up all values, as `plainly.check_grounds`. Raises DamagedBook.
+
+        Takes 17 bytes a state; where the rules say what endless play is worth 8 more, and 8 while that is asked.
+        """
+        stored, endless = self.stored, np.empty(0, np.int64)
         grounded = np.zeros(len(stored.states.lows), np.uint8)
-        endless = self.compiled.endless(judging.states_from(stored.states, 0, len(grounded)))
+        if own_method(self.rules.game, "endless"):
+            endless = self.compiled.endless(judging.states_from(stored.states, 0, len(grounded)))
 
         def some(pending: NDArray[np.int64]) -> NDArray[np.int64]:
             left = np.empty_like(pending)

@@ -23,8 +23,8 @@ from decimal import ROUND_CEILING, Context
 from fractions import Fraction
 from typing import NamedTuple
 
-from solver.base import extras
-from solver.base.errors import DamagedBook, MethodError, PositionError, ResourceError, UncompiledRules, shortened
+from solver.base import errors, extras
+from solver.base.errors import DamagedBook, MethodError, ResourceError, UncompiledRules, shortened
 from solver.base.extras import PLAIN_LIMIT, working_memory
 from solver.base.kinds import Method
 from solver.base.options import Options
@@ -33,7 +33,7 @@ from solver.book import Book, Source
 from solver.book.check import check_book
 from solver.rules.game import GameOrName, Rules, is_built_in, is_name_of, is_score_game
 from solver.rules.reading import parse_position
-from solver.search import value_iteration
+from solver.search import Budget, value_iteration
 from solver.search.derive import edges
 from solver.verifying import claims, playing
 from solver.verifying.plainly import Plain, Unconfirmed, check_grounds, check_values, value_in
@@ -41,7 +41,8 @@ from solver.verifying.plainly import Plain, Unconfirmed, check_grounds, check_va
 SEARCH = 10.0  # seconds of searching for the values of a book that is not complete
 SPOTS, RUN = 128, 16  # of more states as many runs of so many
 PLAIN_BYTES = 200  # of memory a state that is verified in plain Python alone
-
+BOUND_BYTES = 4096  # of one whose expectation it bounds, about
+MOST_VISITS = 1 << 23  # of states whose expectations it bounds, all rounds together
 
 UPWARD = Context(prec=3, rounding=ROUND_CEILING)  # digits of a bound
 PROVED, CONSISTENT, WRONG = "proved", "consistent", "wrong"  # the verdicts, of which the last is raised
@@ -173,25 +174,31 @@ def _bound(book: Book, rules: Rules, options: Options, *, compiled: bool) -> tup
     Raises:
         DamagedBook: A value is farther from the truth than the header claims.
     """
-    needed, reason = (Method.EXPECTIMINIMAX.facts.state_bytes or 0) * len(book), None
-    fits = options.memory is None or needed <= options.memory
+    needed, reason = BOUND_BYTES * len(book), None
+    fits, compiled = (
+        options.memory is None or needed <= options.memory,
+        compiled and not rules.plain_only and extras.has_kernels(),
+    )
     try:
-        if compiled and len(book) > PLAIN_LIMIT and not rules.plain_only and extras.has_kernels():
-            from solver.sweep import exhaustive
-
+        if compiled and len(book) > PLAIN_LIMIT:
             try:
-                return _checked_bound(book, *exhaustive.compare(book, rules, options)), None
+                return _compared(book, rules, options), None
             except UncompiledRules as error:
                 reason = str(error)
-            except DamagedBook as error:
+            except (DamagedBook, MethodError) as error:
                 if is_built_in(rules.name) or not fits:
                     raise
                 reason = f"as compiled, {error}"
         if not fits:
             return None, reason or f"that takes about {needed:,} bytes: more --memory"
-        # The state whose value is farthest from that found anew in plain Python
-        anew, farthest, most = value_iteration.solve(rules, progress=options.progress), -1, 0.0
-        point = anew.units.point
+        try:
+            anew = value_iteration.solve(rules, budget=Budget(MOST_VISITS), progress=options.progress)
+        except errors.BudgetExceeded:
+            if compiled and reason is None:
+                return _compared(book, rules, options), None
+            return None, reason or "that takes too long in plain Python"
+        # The state whose value is farthest from that found anew
+        point, farthest, most = anew.units.point, -1, 0.0
         for state, value in book.items():
             off = abs(value.score * point - anew.table[state])
             if off > most:
@@ -201,6 +208,15 @@ def _bound(book: Book, rules: Rules, options: Options, *, compiled: bool) -> tup
         if rules.reward is not None:
             raise DamagedBook(f"{book.path}: no method solves its game ({error}): solve again") from None
         return None, str(error)
+    except UncompiledRules as error:
+        return None, str(error)
+
+
+def _compared(book: Book, rules: Rules, options: Options) -> Fraction:
+    """The same by kernels, which solve the game anew."""
+    from solver.sweep import exhaustive
+
+    return _checked_bound(book, *exhaustive.compare(book, rules, options))
 
 
 def _checked_bound(book: Book, state: int, off: float, error: float) -> Fraction:
@@ -231,7 +247,7 @@ def _check_claims(book: Book, rules: Rules) -> None:
     if header.start is not None:
         try:
             over = rules.is_terminal(parse_position(rules, f"#{header.start}").state)
-        except PositionError as error:
+        except errors.PositionError as error:
             raise DamagedBook(f"{book.path}: its start, {error}: prove it again") from None
         if over:
             raise DamagedBook(f"{book.path}: its start, #{header.start}, is over, and proves nothing: prove it again")

@@ -4,6 +4,8 @@ The rules written apart, of which some figures are, share no code with the packa
 tests/dice_games.py.
 """
 
+import itertools
+import math
 from fractions import Fraction
 
 import pytest
@@ -154,11 +156,33 @@ UR = {  # by rules written apart: the winning chance of who begins, and the stat
 @pytest.mark.slow
 @pytest.mark.parametrize("text", UR)
 def test_ur_by_other_rules(text):
+    """Where none of four coins may show heads, someone throws in all placements."""
     game = load_game(f"ur:{text}")
     opening, states = UR[text]
     found = value_iteration.solve(game)
     assert abs(wins(found.value.score) - opening) < 1e-10
     assert sum(state & 7 == 0 for state in found.table) == states
+    if game.rules < 2:
+        assert states == throwing(*game)
+
+
+def throwing(pieces, rules):
+    """Placements of both sides' men in which the mover has not won."""
+    own, shared = (6, 8) if rules == 0 else (4, 12)
+    total = 0
+    for first, second in itertools.product(range(pieces + 1), repeat=2):
+        begun = (pieces - first + (first > 0)) * (pieces - second + 1)
+        for one, other in itertools.product(range(first + 1), range(second + 1)):
+            alone = math.comb(own, first - one) * math.comb(own, second - other)
+            total += begun * alone * math.comb(shared, one) * math.comb(shared - one, other)
+    return total
+
+
+def test_placements_of_ur_and_hypergammon_are_the_published_ones():
+    assert [throwing(7, 0), throwing(5, 1), throwing(7, 2)] == [137_892_016, 41_254_034, 500_981_472]
+    # The other's checkers of hypergammon are on none of the points taken, on the bar or off
+    free = (26 - len({*side} - {0, 25}) for side in itertools.combinations_with_replacement(range(26), 3))
+    assert sum(math.comb(places + 2, 3) for places in free) == 7_959_904
 
 
 HYPERGAMMON = {  # by rules written apart, of a checker a side: the start's value, three sums over all states

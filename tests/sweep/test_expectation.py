@@ -1,4 +1,4 @@
-"""Games of chance solved: the sweep, its plain twin, and the judge that shares nothing with them; and their books."""
+"""Games of chance solved: the sweep, its plain twin, and the judge, which solves them anew by the twin; their books."""
 
 import random
 from fractions import Fraction

@@ -31,7 +31,7 @@ from tests.ways import slow, slow_rows
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
-from solver.compiled import binding  # noqa: E402
+from solver.compiled import binding, edges  # noqa: E402
 from solver.sweep import by_number, exhaustive, forward, numbered, resources  # noqa: E402
 
 # Men on a ring of `points`: place two each, then step to an empty neighbour; who closes three in a row with the other
@@ -262,12 +262,17 @@ def test_numbers_by_scan_do_as_well(tmp_path, monkeypatch, by_kernels, ring, sym
 
 
 @pytest.mark.interpreted
-def test_all_positions_are_starts_where_they_are_not_folded(tmp_path, monkeypatch, by_kernels, ring):
+@pytest.mark.parametrize("symmetry", [False, True])
+def test_all_positions_are_starts(monkeypatch, by_kernels, ring, symmetry):
+    """By number where they are folded, of which there may be more than a game can list."""
     monkeypatch.setattr(forward, "FEW_STARTS", 5)
-    game = ring(everywhere=True)
-    with pipeline.solve(game, tmp_path / "book.lmdb", symmetry=False) as book:
-        truth = {state: value for state, value in naive.solve(game).items() if not game.is_terminal(state)}
-        assert dict(book.items()) == truth
+    monkeypatch.setattr(forward, "MOST_STARTS", 5)
+    rules = Rules(ring(everywhere=True), symmetry)
+    parts = list(forward.starts_of(edges.CompiledMoves(rules), 20))
+    assert len(parts) > 1
+    tiers = {key: tier for part in parts for key, tier in zip(*map(np.ndarray.tolist, part), strict=True)}
+    starts = {rules.canonical(state) for state in (rules.game.initial(), *rules.starts())}
+    assert tiers == {state: rules.tier(state) for state in starts}
 
 
 @pytest.mark.parametrize(

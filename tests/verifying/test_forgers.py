@@ -21,7 +21,7 @@ from solver.export import export
 from solver.export.readers import WEB
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules, load_game
-from solver.search import nets
+from solver.search import nets, value_iteration
 from solver.solving import pipeline
 from solver.verifying import verification
 from tests.books import write_values
@@ -461,6 +461,19 @@ def test_errors_that_add_up_are_not_proved(tmp_path, monkeypatch, text):
         forge_expectations(tmp_path / "forged.lmdb", book, values, 0.0)
         refused(tmp_path / "forged.lmdb")
         forge_expectations(tmp_path / "modest.lmdb", book, values, 0.01)
+        leant = leaning(book.game, values, 1.9e-7)
+        anew = value_iteration.solve(book.game, symmetry=False)
+        with Book(forge_expectations(tmp_path / "proud.lmdb", book, leant, 0.01)) as leant_book:
+            off = max(abs(value.score - anew.table[state] / anew.units.point) for state, value in leant_book.items())
+        # What is known of the truth is not enough to refuse a claim of just that
+        forge_expectations(tmp_path / "proud.lmdb", book, leant, off)
+    report = verify(tmp_path / "proud.lmdb")
+    assert report.verdict == "consistent" and off < report.within < off + 1e-9 and "the header claims" in report.basis
+    with monkeypatch.context() as patch:
+        patch.setattr(verification, "MOST_VISITS", 10)
+        patch.setattr(extras, "has_kernels", lambda: False)
+        report = verify(tmp_path / "honest.lmdb")
+        assert (report.verdict, report.within) == ("consistent", None) and "too long in plain Python" in report.basis
     assert json.loads(ok("verify", tmp_path / "modest.lmdb", "--json"))["within"] < 1e-9
     facts = json.loads(ok("verify", tmp_path / "honest.lmdb", "--json"))
     assert facts["verdict"] == "proved" and facts["within"] <= 2.0**-31 + 1e-12
