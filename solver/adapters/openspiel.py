@@ -238,7 +238,7 @@ def reader_of(player: Player, game: Any) -> Reader:
         return _Ours()
     name = game_text(player.game)
     if name.startswith(EXPLORED):
-        if _spelled(name.removeprefix(EXPLORED)) == str(game):
+        if str(pyspiel.load_game(name.removeprefix(EXPLORED))) == str(game):
             return _Explored(player)
     elif game.get_type().short_name in SHARED:
         shared = SHARED[game.get_type().short_name]
@@ -264,12 +264,6 @@ class _Ours:
 @functools.lru_cache(maxsize=64)
 def _rules(name: str) -> Rules:
     return Rules(load_game(name))
-
-
-@functools.lru_cache(maxsize=64)
-def _spelled(text: str) -> str:
-    """A game of OpenSpiel as it writes it itself."""
-    return str(pyspiel.load_game(text))
 
 
 class _Explored:

@@ -226,10 +226,6 @@ class Header(NamedTuple):
         keys.plain_only |= self.state_bytes > 0
         return keys
 
-    def sparsely(self, rules: Rules | None) -> Header:
-        """Return the header of a book that leaves out the values its codec can tell, if the book is complete."""
-        return self._replace(sparse=self.encoding.keys.left_out(rules) if rules and len(self.may_leave_out) > 1 else 0)
-
     def holding(self, numbers: Mapping[Value, int], longest: tuple[int, int] | None) -> Header:
         """Return the header of a book that stores so many states of each value.
 

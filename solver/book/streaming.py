@@ -61,7 +61,9 @@ def write(
     the codec asks them, and where the book is to keep the game. Raises BookError, ResourceError, and leaves `target` as
     it was.
     """
-    header = header.sparsely(rules)
+    # A complete book leaves out the values that its codec can tell
+    left_out = header.encoding.keys.left_out(rules) if rules and len(header.may_leave_out) > 1 else 0
+    header = header._replace(sparse=left_out)
     keys, game = header.keys(rules), b"" if rules is None else kept_game(rules.game)
     if header.stored > PLAIN_LIMIT and extras.has_kernels() and not keys.plain_only:
         from solver.base.parallel import Workers

@@ -15,7 +15,7 @@ from solver.base.errors import MissingState, PositionError
 from solver.cli import common
 from solver.play.analysis import OPPONENT
 from solver.play.player import Player
-from solver.report import answers, records
+from solver.report import answers
 from solver.rules.game import is_built_in
 from solver.search import SECONDS
 
@@ -27,9 +27,9 @@ from solver.search import SECONDS
 @common.file(
     "--svg", "Also draw the board with the value of every move: an SVG file, for slides and papers. One POSITION."
 )
-@click.option("--no-moves", is_flag=True, help="Show the value of the position only, not of its moves.")
-@click.option("--book-only", is_flag=True, help="Do not search. If the book has no answer, the exit code is 3.")
-@click.option("--explain", is_flag=True, help="Refute every move that gives value away, by the shortest line.")
+@common.flag("--no-moves", "Show the value of the position only, not of its moves.")
+@common.flag("--book-only", "Do not search. If the book has no answer, the exit code is 3.")
+@common.flag("--explain", "Refute every move that gives value away, by the shortest line.")
 @common.opponent_option
 @common.search_options
 @common.quiet_option
@@ -100,7 +100,7 @@ def query_command(
         opponent=OPPONENT if opponent is None else opponent,
         **search,
     )
-    asked = answers.Answers(player, moves=not no_moves)
+    asked = answers.Answers(player, moves=not no_moves, as_text=not as_json and "-" not in positions)
     missing, inexact = 0, 0
     for position in positions:
         if position == "-":
@@ -109,11 +109,11 @@ def query_command(
         with common.thinking(search["seconds"], quiet=not sys.stderr.isatty()):
             facts = asked.ask(position)
             if explain:
-                facts = answers.explained(player, facts)
+                facts = asked.explained(facts)
         if svg is not None:
             answers.picture(player, facts).save(svg)
         if as_json:
-            click.echo(json.dumps(records.plain(facts)))
+            click.echo(json.dumps(asked.records.plain(facts)))
         else:
             common.echo_values(answers.text(player, facts))
             if explain:
@@ -149,7 +149,7 @@ def _answer_lines(asked: answers.Answers, stream: BinaryIO) -> None:
 @click.command("line")
 @click.argument("source", metavar="BOOK|GAME")
 @click.argument("position", default="start", metavar="[POSITION]")
-@click.option("--longest", is_flag=True, help="Start from the longest win of the book.")
+@common.flag("--longest", "Start from the longest win of the book.")
 @common.number("--most", 1, 100_000, "Stop after this many plies. Default: 1000.", default=1000)
 @common.seconds(
     "--budget",
@@ -201,7 +201,7 @@ def line_command(
 
 @click.command("info")
 @click.argument("source", metavar="BOOK|GAME")
-@click.option("--counts", is_flag=True, help="Also count by tier and by distance.")
+@common.flag("--counts", "Also count by tier and by distance.")
 @common.file("--plot", "Draw wins, draws and losses by tier and distance, or expectations, as .png or .svg.")
 @common.print_options
 def info_command(source: str, counts: bool, plot: str | None, as_json: bool, quiet: bool) -> None:

@@ -26,7 +26,7 @@ NOT_PROVED = 7  # the exit code of a consistent book
 @common.seconds(
     "--search", 0, 10**6, "Seconds to search for values that do not follow from others. Default: 10.", default=SEARCH
 )
-@click.option("--play", is_flag=True, help="Also play the book against every reply, for each side that it serves.")
+@common.flag("--play", "Also play the book against every reply, for each side that it serves.")
 @common.print_options
 def verify_command(book: str, own: str | None, as_json: bool, quiet: bool, **means: Any) -> None:
     """Check a book: structure, checksums, every value against its children, every count.
@@ -102,7 +102,7 @@ def pack_command(
     "--for side", SIDES, "Keep only the positions that this side needs to keep its value against every reply."
 )
 @common.number("--drop-plies plies", 1, 2, "Drop positions that a search of this many plies solves.", metavar="1|2")
-@click.option("--wdl", is_flag=True, help="Drop distances; keep win, draw, loss.")
+@common.flag("--wdl", "Drop distances; keep win, draw, loss.")
 @common.size("--max-bytes", "Drop the last tiers until the file is this small, for example 2M.")
 @common.choice("--codec", NAMES, "Encoding of OUT. Default: as BOOK.")
 @common.game_option
@@ -180,7 +180,7 @@ def diff_command(context: click.Context, first: str, second: str, most: int, as_
 @click.argument("game")
 @common.output("book", "Write the book here.")
 @common.symmetry_option
-@click.option("--no-verify", is_flag=True, help="Do not compare values with those of their moves.")
+@common.flag("--no-verify", "Do not compare values with those of their moves.")
 @common.print_options
 def import_command(
     file: str, game: str, book: str, symmetry: bool, no_verify: bool, as_json: bool, quiet: bool

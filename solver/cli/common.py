@@ -359,6 +359,11 @@ def seconds(names: str, least: float, most: float, words: str, metavar: str = "S
     return click.option(*names.split(), type=Seconds(least, most), metavar=metavar, help=words, **more)
 
 
+def flag(names: str, words: str, **more: Any) -> Decorator:
+    """An option that takes nothing; `names` as of `choice`."""
+    return click.option(*names.split(), is_flag=True, help=words, **more)
+
+
 def size(names: str, words: str) -> Decorator:
     """An option that takes a number of bytes; `names` as of `choice`."""
     return click.option(*names.split(), type=SIZE, metavar="SIZE", help=words)
@@ -399,9 +404,7 @@ module_option: Decorator = file(
 opponent_option: Decorator = choice(
     "--opponent", OPPONENTS, "Plies that a fallible opponent looks ahead; beyond them it plays at random."
 )
-live_option: Decorator = click.option(
-    "--live", is_flag=True, help="Search a GAME even if the package has a book of it."
-)
+live_option: Decorator = flag("--live", "Search a GAME even if the package has a book of it.")
 
 
 def all_of(*options: Decorator) -> Decorator:
@@ -409,16 +412,14 @@ def all_of(*options: Decorator) -> Decorator:
     return lambda command: functools.reduce(lambda decorated, option: option(decorated), reversed(options), command)
 
 
-quiet_option: Decorator = click.option("-q", "--quiet", is_flag=True, help="Hide progress bars and notes.")
-symmetry_option: Decorator = click.option(
-    "--no-symmetry",
-    "symmetry",
-    is_flag=True,
+quiet_option: Decorator = flag("-q --quiet", "Hide progress bars and notes.")
+symmetry_option: Decorator = flag(
+    "--no-symmetry symmetry",
+    "Do not fold positions that are equal by symmetry.",
     callback=lambda context, parameter, is_off: not is_off,
-    help="Do not fold positions that are equal by symmetry.",
 )
 memory_option: Decorator = size("--memory", "Memory to use, for example 8G. Default: 60 % of the free memory.")
-json_option: Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+json_option: Decorator = flag("--json as_json", "Print JSON.")
 codec_option: Decorator = choice(
     "--codec", NAMES, f"Encoding of the book. {' '.join(f'{name}: {about}.' for name, about in NAMES.items())}"
 )

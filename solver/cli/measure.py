@@ -165,7 +165,7 @@ def puzzles_command(
 
 @click.command("profile")
 @click.argument("source", metavar="BOOK|GAME")
-@click.option("--table", is_flag=True, help="A row for each variant: connect-four:4..5,4 names two.")
+@common.flag("--table", "A row for each variant: connect-four:4..5,4 names two.")
 @common.file("--html", "Write the report as a page with plots.")
 @common.file("-o kept", "With --table: keep finished rows in FILE, and go on from there.")
 @common.number("--games", 10, 1_000_000, "Simulate N games for each pair of players, instead of solving the game.")

@@ -23,7 +23,7 @@ COMMANDS = "hint, undo, swap (sides), help, quit"
 
 @click.command("play")
 @click.argument("source", metavar="BOOK|GAME")
-@click.option("--second", is_flag=True, help="Let the computer move first.")
+@common.flag("--second", "Let the computer move first.")
 @click.option("--from", "start", default="start", metavar="POSITION", help="Start from this position.")
 @common.budget_option
 @common.choice(

@@ -185,7 +185,7 @@ def _opened(
 @click.argument("text", metavar="GAME")
 @common.output("file", "Write the module here: FILE.wasm.", "FILE")
 @common.symmetry_option
-@click.option("--ranks", is_flag=True, help="Add the functions that readers of a ranked book need.")
+@common.flag("--ranks", "Add the functions that readers of a ranked book need.")
 @common.quiet_option
 def build_command(text: str, file: str, symmetry: bool, ranks: bool, quiet: bool) -> None:
     """Build a game's rules and searches as a WebAssembly module.
@@ -217,7 +217,7 @@ def build_command(text: str, file: str, symmetry: bool, ranks: bool, quiet: bool
 @common.number("--port", 0, 65535, "Port. Default: 8000; 0 takes a free one.", metavar=None, default=8000)
 @common.seconds("--live", 0.001, 3600, "Seconds of search for an answer that no book has. Default: no search.")
 @common.number("--workers", 1, 256, "Processes that answer. Default: one for each core.")
-@click.option("--open", "opens", is_flag=True, help="Open the page in a browser.")
+@common.flag("--open opens", "Open the page in a browser.")
 @common.game_option
 @common.quiet_option
 def serve_command(

@@ -39,19 +39,16 @@ from solver.solving.ways import grown, plain, proof, whole
     default=AUTO,
 )
 @common.number("--max-ply", 0, 1000, "Make an opening book: all unfinished states up to ply N.")
-@click.option(
-    "--wdl", is_flag=True, help="Omit distances: a smaller book, found in less memory. Opening books are found faster."
-)
-@click.option(
+@common.flag("--wdl", "Omit distances: a smaller book, found in less memory. Opening books are found faster.")
+@common.flag(
     "--conversion",
-    is_flag=True,
-    help="As --wdl, but keep the plies to the next capture, or other move that raises the tier: by them a player"
+    "As --wdl, but keep the plies to the next capture, or other move that raises the tier: by them a player"
     " finishes wins. For games with cycles whose rules take moves back.",
 )
 @common.symmetry_option
 @common.memory_option
 @common.size("--table", "Memory of alpha-beta's table. Default: 64M. Larger is not always faster.")
-@click.option("--restart", is_flag=True, help="Discard the work of an interrupted solve.")
+@common.flag("--restart", "Discard the work of an interrupted solve.")
 @common.seconds(
     "--checkpoint",
     0,
@@ -60,7 +57,7 @@ from solver.solving.ways import grown, plain, proof, whole
     " cycles; 1 on a cluster.",
     metavar="S",
 )
-@click.option("--anyway", is_flag=True, help="Solve even if the disk seems too small.")
+@common.flag("--anyway", "Solve even if the disk seems too small.")
 @common.codec_option
 @common.workers_option
 @click.option(
@@ -69,10 +66,8 @@ from solver.solving.ways import grown, plain, proof, whole
     help="Solve on Ray: local or local:N workers of this machine, auto, host:6379 or ray://host:10001.",
 )
 @click.option("--store", metavar="URL", help="Folder or URL for the work of a cluster; all its nodes must reach it.")
-@click.option("--pruned", is_flag=True, help="For a tree: print the leaves that alpha-beta never looks at.")
-@click.option(
-    "--trace", is_flag=True, help="Print every node as alpha-beta comes to it, and the tree. For trees and small games."
-)
+@common.flag("--pruned", "For a tree: print the leaves that alpha-beta never looks at.")
+@common.flag("--trace", "Print every node as alpha-beta comes to it, and the tree. For trees and small games.")
 @click.option("--from", "start", default="start", metavar="POSITION", help="With --trace: begin at this position.")
 @common.file("--plot", "With --trace: draw the tree, .png or .svg.")
 @common.print_options
@@ -154,8 +149,8 @@ def _print_visit(game: Any, traced: bool, plot: str | None, as_json: bool, start
 @click.command("check")
 @click.argument("game")
 @click.option("--seed", type=int, default=0, metavar="N", help="Choose other random games. Default: 0.")
-@click.option("--quick", is_flag=True, help="Play random games only; solve and compile nothing.")
-@click.option("--show", "boards", is_flag=True, help="Print one of the random games, board by board.")
+@common.flag("--quick", "Play random games only; solve and compile nothing.")
+@common.flag("--show boards", "Print one of the random games, board by board.")
 @common.print_options
 def check_command(game: str, seed: int, quick: bool, boards: bool, as_json: bool, quiet: bool) -> None:
     """Check rules before you solve the game.
@@ -219,7 +214,7 @@ def check_command(game: str, seed: int, quick: bool, boards: bool, as_json: bool
     "--seconds", 1, 1e5, "Time for the estimate, without compiling. Default: 60.", metavar="S", default=60.0
 )
 @click.option("--memory", type=common.SIZE, metavar="SIZE", help="Memory of the solve, for example 8G.")
-@click.option("--wdl", is_flag=True, help="Predict solve --wdl --codec ranked. For games all of whose positions count.")
+@common.flag("--wdl", "Predict solve --wdl --codec ranked. For games all of whose positions count.")
 @common.workers_option
 @common.print_options
 def estimate_command(
@@ -279,7 +274,7 @@ def estimate_command(
 @click.option("--time", "seconds", type=common.DURATION, metavar="TIME", help="Give up after this time: 2h, 30m, 90s.")
 @click.option("--table", type=common.SIZE, metavar="SIZE", help="Memory of the searches' tables. Default: 1G.")
 @common.memory_option
-@click.option("--restart", is_flag=True, help="Discard the work of an interrupted proof.")
+@common.flag("--restart", "Discard the work of an interrupted proof.")
 @common.seconds("--checkpoint", 0, 86_400, "Seconds between checkpoints of the search. Default: 120.", metavar="S")
 @common.symmetry_option
 @common.codec_option
@@ -338,7 +333,7 @@ def prove_command(
 @common.choice("--for side", ["first", "second"], "Expand only the best moves of this side.")
 @common.seconds("--error", 0, 1e6, "Follow moves that lose at most this. Default: 0.1; of margins 1.", metavar="E")
 @common.symmetry_option
-@click.option("--restart", is_flag=True, help="Begin anew, even if the file has a book.")
+@common.flag("--restart", "Begin anew, even if the file has a book.")
 @common.seconds("--checkpoint", 0, 86_400, "Seconds between two writes of the book. Default: 30.", metavar="S")
 @common.codec_option
 @common.workers_option

@@ -32,7 +32,7 @@ from solver.cluster.tasks import Advanced, Job, Run, Segment, Shard, answer, gat
 from solver.rules.game import Rules
 from solver.sweep.scale import Scale, Tally
 
-LAYOUT = 2  # of commits
+LAYOUT = 3  # of commits
 SPLITTER_SAMPLE = 512  # states of a tier that tell how its states are spread
 EVERY = 1.0  # seconds between commits, at least
 MAIL = "mail"  # what files of results are called

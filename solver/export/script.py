@@ -145,22 +145,18 @@ def translation(rules: Rules, names: Sequence[str]) -> tuple[str, str]:
 
     Raises MethodError with the line that has no translation.
     """
-    port = Port(_numbered(rules))
+    game = rules.game
+    if rules.rank is not None and not own_method(game, "rank"):
+        # `rank` and `unrank` follow from other methods
+        found = rules.numbering.functions if rules.numbering else {"rank": within, "unrank": within}
+        game = type("Numbered", (type(game),), {name: found[name] for name in ("rank", "unrank")})(*game)
+    port = Port(game)
     members = [f"{name}: {port.method(name)}" for name in names if name != "initial"]
     if "initial" in names:
         members.append(f"initial: () => {port.constant('initial', rules.game.initial())}")
     if "place" in names and "format_action" not in names and cell_names(rules.game):
         members.append(f"names: {_json(cell_names(rules.game))}")
     return port.text() if names else "", ", ".join(members)
-
-
-def _numbered(rules: Rules) -> Any:
-    """The game, with `rank` and `unrank` among its methods where they follow from others."""
-    game = rules.game
-    if rules.rank is None or own_method(game, "rank"):
-        return game
-    found = rules.numbering.functions if rules.numbering else {"rank": within, "unrank": within}
-    return type("Numbered", (type(game),), {name: found[name] for name in ("rank", "unrank")})(*game)
 
 
 def refusal(rules: Rules, names: Sequence[str]) -> MethodError | None:

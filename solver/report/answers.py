@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import time
+import types
 from typing import TYPE_CHECKING, Any
 
 from solver.base.errors import BookError, GameError, MissingState, PositionError, SolverError
@@ -17,7 +18,6 @@ from solver.base.value import Value, in_plies
 from solver.book import Book
 from solver.play import analysis
 from solver.play.player import Player
-from solver.report import records
 from solver.report.facts import table
 from solver.rules import notation, reading
 from solver.rules.game import Game, Rules, game_text
@@ -25,19 +25,47 @@ from solver.search import Table
 
 if TYPE_CHECKING:
     from solver.play.showing import Board
+    from solver.report import records
 
 Parsed = tuple[int, int | None, int | None, int | None]  # as `notation.Position`
 Known = tuple[Value | None, bool, str, float | None]  # as `analysis.Answer`
 MOST_NIMBERS = 1 << 20  # kept from question to question
 
 
+class _Plain:
+    """What text needs of a record, whose other fields are None: what writes JSON takes long to import."""
+
+    def __init__(self, names: list[str], *fields: Any) -> None:
+        self.__dict__.update(zip(names, fields, strict=True))
+
+    def __getattr__(self, name: str) -> None:
+        return None
+
+
+FIELDS = {  # of the classes of `records`, those that are always given
+    "Position": "game position state to_move ply gained terminal value score distance estimate exact source evaluation",
+    "Move": "move value score distance estimate exact source best child",
+    "Child": "state value score distance",
+    "Chance": "faces probability value score distance child",
+    "Why": "move gives line words",
+}
+PLAIN = types.SimpleNamespace(**{kind: functools.partial(_Plain, names.split()) for kind, names in FIELDS.items()})
+
+
 class Answers:
     """The answers of one player: of each position its value and, with `moves`, all its moves, best first.
 
-    `timed` answers say how long they took; without it the same book always gives the same bytes.
+    `timed` answers say how long they took; without it the same book always gives the same bytes. `as_text`: they are
+    not written as JSON.
     """
 
-    def __init__(self, player: Player, *, moves: bool = True, timed: bool = True) -> None:
+    def __init__(self, player: Player, *, moves: bool = True, timed: bool = True, as_text: bool = False) -> None:
+        if as_text:
+            self.records: Any = PLAIN
+        else:
+            from solver.report import records
+
+            self.records = records
         self.player = player
         self.name: str = game_text(player.game)
         self.moves, self.timed = moves, timed
@@ -59,9 +87,11 @@ class Answers:
     def line(self, position: str) -> bytes:
         """Return the facts of a position, or its error, as a line of JSON."""
         try:
-            return records.line_of(self.ask(position))
+            facts: Any = self.ask(position)
         except SolverError as error:
-            return records.line_of({"position": position, "error": str(error)})
+            facts = {"position": position, "error": str(error)}
+        line: bytes = self.records.line_of(facts)
+        return line
 
     def ask(self, position: str, budget: Any = None) -> records.Position:
         """Return the facts of a position.
@@ -115,7 +145,7 @@ class Answers:
     def _facts(self, text: str, parsed: Parsed, answer: Known, moves: list[analysis.Move] | None) -> records.Position:
         state, ply, mover, gained = parsed
         value, exact, source, estimate = answer
-        facts = records.Position(
+        facts: records.Position = self.records.Position(
             self.name,
             text,
             state,
@@ -145,8 +175,9 @@ class Answers:
             if self.player.rules.chance is not None:
                 outcomes = self.player.outcomes(state)
                 shown: list[str | None] = [*notation.faces(self.player.game, len(outcomes))] or [None] * len(outcomes)
+                make, child_of = self.records.Chance, self.records.Child
                 facts.chances = [
-                    records.Chance(face, probability, *_worth(value), records.Child(child, *_worth(child_value)))
+                    make(face, probability, *_worth(value), child_of(child, *_worth(child_value)))
                     for face, (probability, value, child, child_value) in zip(shown, outcomes, strict=True)
                 ]
         return facts
@@ -154,8 +185,8 @@ class Answers:
     def _moves(self, state: int, moves: list[analysis.Move]) -> list[records.Move]:
         facts, worth_of, name_of = [], self._worth, self._action_name
         for action, value, exact, source, best, child, child_value, estimate, practical in moves:
-            after = records.Child(child, *worth_of(child_value))
-            fact = records.Move(name_of(state, action), *worth_of(value), estimate, exact, source, best, after)
+            after = self.records.Child(child, *worth_of(child_value))
+            fact = self.records.Move(name_of(state, action), *worth_of(value), estimate, exact, source, best, after)
             if practical is not None:
                 fact.practical = round(practical, 6)
             facts.append(fact)
@@ -171,6 +202,30 @@ class Answers:
                 stored = self._stored_nimber(fact.child.state)
                 known = self._nimbers.get(self._canonical(fact.child.state))
                 fact.child.nimber = stored if known is None else max(known, 0)
+        return facts
+
+    def explained(self, facts: records.Position) -> records.Position:
+        """Add to a position's facts its refutations, and whether one move alone keeps the value.
+
+        Moves of unknown value are left out, and nothing is added where a position is finished or chance decides.
+        """
+        if not facts.moves:
+            return facts
+        answer, moves = self.player.examine(facts.state)
+        refutations = []
+        for action in self.player.game.actions(facts.state):
+            with contextlib.suppress(MissingState):
+                refutations.append(analysis.explained(self.player, facts.state, action, answer, moves))
+        keepers = sum(refutation.gives == 0 for refutation in refutations)
+        facts.only = keepers == 1 and len(refutations) == len(facts.moves) > 1
+        facts.why = []
+        for refutation in refutations:
+            if refutation.gives:
+                name = notation.format_action(self.player.game, facts.state, refutation.action)
+                line = line_names(self.player, facts.state, refutation)
+                gift = f"makes a {_plain(refutation.after)} of a {_plain(refutation.before)}"
+                gift = f"gives {refutation.gives:g} away" if self.player.rules.scores else gift
+                facts.why.append(self.records.Why(name, refutation.gives, line, gift))
         return facts
 
     def _nimber(self, state: int) -> int | None:
@@ -207,7 +262,7 @@ def text(player: Player, facts: records.Position) -> str:
             (
                 "*" if move.best else " ",
                 move.move,
-                notation.in_words(records.value_of(move), rules, move.estimate),
+                notation.in_words(value_of(move), rules, move.estimate),
                 move.source,
             )
             + ((f"{move.practical:+.2f} in practice",) if isinstance(move.practical, float | int) else ())
@@ -217,17 +272,18 @@ def text(player: Player, facts: records.Position) -> str:
         lines += table([(*row, *_nimber(move.child)) for row, move in zip(rows, facts.moves, strict=True)])
     for number, move in enumerate(facts.chances or (), 1):
         shown = "" if move.faces in (None, str(number)) else f" ({move.faces})"
-        lines.append(
-            f"{number:4}{shown}  {100 * move.probability:6.2f} %  {notation.in_words(records.value_of(move), rules)}"
-        )
+        lines.append(f"{number:4}{shown}  {100 * move.probability:6.2f} %  {notation.in_words(value_of(move), rules)}")
     return "\n".join(lines) + "\n"
+
+
+def value_of(record: Any) -> Value | None:
+    """The value that a record has in its fields."""
+    return None if record.score is None else Value(record.score, record.distance)
 
 
 def sentence(rules: Rules, facts: records.Position) -> str:
     """The value of a position and whose it is."""
-    return notation.in_full(
-        rules, facts.to_move, facts.gained, records.value_of(facts), facts.estimate, over=facts.terminal
-    )
+    return notation.in_full(rules, facts.to_move, facts.gained, value_of(facts), facts.estimate, over=facts.terminal)
 
 
 def _nimber(facts: records.Position | records.Child) -> list[str]:
@@ -242,33 +298,8 @@ def picture(player: Player, facts: records.Position) -> Board:
     position = notation.Position(facts.state, facts.ply, facts.to_move, facts.gained)
     moves = facts.moves or []
     actions = notation.legal_actions(player.rules, position.state) if moves else {}
-    labels = ((actions[move.move], records.value_of(move), move.estimate, move.best) for move in moves)
+    labels = ((actions[move.move], value_of(move), move.estimate, move.best) for move in moves)
     return drawn(player.rules, position, labelled(player.rules, position, labels), sentence(player.rules, facts))
-
-
-def explained(player: Player, facts: records.Position) -> records.Position:
-    """Add to a position's facts its refutations, and whether one move alone keeps the value.
-
-    Moves of unknown value are left out, and nothing is added where a position is finished or chance decides.
-    """
-    if not facts.moves:
-        return facts
-    answer, moves = player.examine(facts.state)
-    refutations = []
-    for action in player.game.actions(facts.state):
-        with contextlib.suppress(MissingState):
-            refutations.append(analysis.explained(player, facts.state, action, answer, moves))
-    keepers = sum(refutation.gives == 0 for refutation in refutations)
-    facts.only = keepers == 1 and len(refutations) == len(facts.moves) > 1
-    facts.why = []
-    for refutation in refutations:
-        if refutation.gives:
-            name = notation.format_action(player.game, facts.state, refutation.action)
-            line = line_names(player, facts.state, refutation)
-            gift = f"makes a {_plain(refutation.after)} of a {_plain(refutation.before)}"
-            gift = f"gives {refutation.gives:g} away" if player.rules.scores else gift
-            facts.why.append(records.Why(name, refutation.gives, line, gift))
-    return facts
 
 
 def line_names(player: Player, state: int, refutation: analysis.Refutation) -> list[str]:

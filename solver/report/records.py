@@ -13,8 +13,6 @@ from typing import Annotated, Any, TypedDict
 from msgspec import UNSET, Meta, Struct, UnsetType, to_builtins
 from msgspec.json import Encoder
 
-from solver.base.value import Value
-
 Count = Annotated[int, Meta(ge=0)]
 Score = Annotated[float | None, Meta(description="-1, 0, 1; a margin; in games of chance an expectation")]
 Distance = Annotated[Count | None, Meta(description="plies to the end; null where it means nothing or is not known")]
@@ -41,11 +39,6 @@ def line_of(facts: Any) -> bytes:
 def plain(facts: Any) -> Any:
     """Return facts as dicts and lists."""
     return to_builtins(facts)
-
-
-def value_of(record: Any) -> Value | None:
-    """Return the value that a record has in its fields."""
-    return None if record.score is None else Value(record.score, record.distance)
 
 
 class Worth(TypedDict):

@@ -12,8 +12,8 @@ from __future__ import annotations
 import enum
 import threading
 import time
+import types
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from solver.base.errors import BudgetExceeded, GameError, MethodError
@@ -29,13 +29,11 @@ INFINITY = MARGIN.most
 NODES_PER_CLOCK_CHECK = 1 << 16  # of a compiled search: 10 to 20 ms
 
 
-@dataclass
-class Counts:
+class Counts(types.SimpleNamespace):
     """The work of a search: states visited, values taken from the table, and cut-offs."""
 
-    nodes: int = 0
-    hits: int = 0
-    cutoffs: int = 0
+    def __init__(self, nodes: int = 0, hits: int = 0, cutoffs: int = 0) -> None:
+        super().__init__(nodes=nodes, hits=hits, cutoffs=cutoffs)
 
 
 class Result(NamedTuple):

@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import click
+import msgspec
 import pytest
 
 from solver import Book, Player, __version__, load_game
@@ -19,12 +20,14 @@ from solver.base.progress import listener
 from solver.base.value import Value
 from solver.cli import COMMANDS, SECTIONS, common, main
 from solver.games import CATALOGUE
-from solver.report.answers import Answers
+from solver.report import records
+from solver.report.answers import FIELDS, Answers
 from solver.report.games import GROUPS, facts
 from solver.report.records import Child, line_of
 from solver.rules.notation import parse_action, show
 from tests import DATA, ROOT
 from tests.commands import ok, run
+from tests.processes import python
 from tests.refusals import fails
 from tests.ways import slow
 
@@ -176,6 +179,16 @@ def test_a_line_is_json_in_ascii_whatever_it_says():
     big = 1 << 150
     child = Child(big, "expectation", 1e-05, None)
     assert json.loads(line_of(child)) == {"state": big, "value": "expectation", "score": 1e-05, "distance": None}
+
+
+def test_text_needs_the_fields_of_the_records_and_not_what_writes_them():
+    for kind, names in FIELDS.items():
+        given = [field.name for field in msgspec.structs.fields(getattr(records, kind)) if field.required]
+        assert names.split() == given
+    code = "import sys\nfrom solver.cli import main\ntry: main()\nfinally: print('msgspec' in sys.modules)"
+    for option, is_loaded in (("--explain", "False"), ("--json", "True")):
+        printed = python(code, "query", "tic-tac-toe", "5", option, check=True).stdout.split()
+        assert printed[-1] == is_loaded
 
 
 @pytest.mark.interpreted

@@ -5,7 +5,7 @@ from dataclasses import is_dataclass
 from enum import EnumMeta
 from importlib import import_module
 from types import UnionType
-from typing import Union, get_args, get_origin
+from typing import Union, get_args, get_origin, get_type_hints
 
 import pytest
 
@@ -19,7 +19,6 @@ from solver.rules.game import Rules, load_game
 from solver.solving.job import Job
 from solver.solving.racing import METHODS, Race
 from solver.solving.ways.opening import Journal, header_of
-from solver.store.documents import types_of
 from tests.refusals import raises
 
 np = pytest.importorskip("numpy")
@@ -36,7 +35,7 @@ def shape(kind):
     if isinstance(kind, EnumMeta):
         return kind.__name__, *((member.name, member.value) for member in kind)
     if is_dataclass(kind) or hasattr(kind, "_fields"):
-        return kind.__name__, *((name, shape(field)) for name, field in types_of(kind).items())
+        return kind.__name__, *((name, shape(field)) for name, field in get_type_hints(kind).items())
     if get_args(kind):
         return "|" if get_origin(kind) in (Union, UnionType) else get_origin(kind).__name__, *map(shape, get_args(kind))
     return kind.__name__
@@ -88,8 +87,8 @@ def rows():
     ("module", "records", "layout", "digest"),
     [
         ("solver.solving.racing", proofs, 3, "8383541b"),
-        ("solver.store.work", lambda: shape(Checkpoint), 3, "6d8a8161"),
-        ("solver.cluster.shards", commits, 2, "8535a6a7"),
+        ("solver.store.work", lambda: shape(Checkpoint), 4, "6d8a8161"),
+        ("solver.cluster.shards", commits, 3, "8535a6a7"),
         ("solver.compiled.lookahead.evaluation", evaluations, 1, "a1fc30cf"),
         ("solver.wasm.exports", modules, 1, "5d145213"),
         ("solver.solving.ways.opening", journals, 1, "cb09713a"),

@@ -177,7 +177,7 @@ def test_what_is_not_ours_stays(tmp_path):
     ("name", "change", "message"),
     [
         ("manifest.json", lambda data: data[:-20], "is damaged"),
-        ("manifest.json", lambda data: data.replace(b'"format":3', b'"format":9'), "is damaged"),
+        ("manifest.json", lambda data: data.replace(b'"format":', b'"former":'), "is damaged"),
         ("states.column", lambda data: data[:8], "states.column is damaged"),
         ("states.column", lambda data: bytes([data[0] ^ 1]) + data[1:], "states.column is damaged"),
         ("states.column", None, "lacks the file states.column"),
