@@ -364,8 +364,9 @@ def test_keys_are_measured_where_no_state_lies_below_the_first_splitter(small):
     assert census.counted and 0 < census.keys < 8
 
 
+@pytest.mark.interpreted
 def test_memory_that_is_too_little_is_named():
-    facts = facts_of(estimation.of_sweep(load_game("connect-four:4,3"), memory=768 << 20))
+    facts = facts_of(estimation.of_sweep(load_game("connect-four:3,3,3"), memory=768 << 20))
     text = searches.sweep_text({**facts, "least_memory": 2 << 30})
     assert "memory   about 2,048 MiB are needed, 768 MiB are allowed: give more with --memory" in text
 
