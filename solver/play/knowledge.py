@@ -182,7 +182,9 @@ class Knowledge:
             raise self.undecided(state)
         return best_action
 
-    def moves(self, state: int, answers: Mapping[int, Answer] | None = None) -> list[Move]:
+    def moves(
+        self, state: int, answers: Mapping[int, Answer] | None = None, only: Callable[..., bool] | None = None
+    ) -> list[Move]:
         """List all moves of a state, in the game's order.
 
         A child's look-ahead is one ply shorter than its parent's, so both end at the same states.
@@ -190,6 +192,7 @@ class Knowledge:
         Args:
             state: Any state of the game.
             answers: Answers of a live search for children that the solution lacks.
+            only: Leave out the moves for which `only(state=..., action=...)` is false, as `covers` may be.
 
         Returns:
             The moves. None if chance decides.
@@ -201,6 +204,8 @@ class Knowledge:
         result, canonical, find, lifted = self.game.result, self.canonical, self.find, self._lifted
         alternates, reward, same_mover = self.rules.alternates, self.rules.reward, self.rules.same_mover
         for action in self.game.actions(state):
+            if only is not None and not only(state=state, action=action):
+                continue
             child = result(state, action)
             key = canonical(child)
             value = find(key)
@@ -212,7 +217,7 @@ class Knowledge:
             same = not alternates and same_mover(state, action, child)
             worth = lifted(value, same) if reward is None else lifted(value, same, reward(state, action))
             moves.append(Move(action, worth, True, "book", False, child, value))
-        if not moves and not self.outcomes(state):
+        if not moves and only is None and not self.outcomes(state):
             raise self.undecided(state)
         return moves
 

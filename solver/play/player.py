@@ -234,26 +234,31 @@ class Player:
         """
         state = as_state(state, self.rules.bits)
         self.knowledge.check_open(state)
-        moves = self.knowledge.moves(state)
-        if not moves:
-            raise self.knowledge.undecided(state)
-        if self.knowledge.covers is not None or not all(move.is_told for move in moves):
+        covers = self.knowledge.covers
+        moves = self.knowledge.moves(state, only=covers)
+        if covers is not None or not all(move.is_told for move in moves):
             # A move that keeps the state's value, with as little search as possible
             budget, value = budget or self.budget(), self.knowledge.answer(state).value
             if self._searches(value is not None):
                 value = self.solve([state], budget)[state].value
+                moves = self.knowledge.moves(state, only=covers)
+            keeper = self._known_keeper(moves, value)
+            if keeper is None and covers is not None:
+                # No move has known answers to all replies: take one that keeps the value without them
                 moves = self.knowledge.moves(state)
+                keeper = self._known_keeper(moves, value)
             unknown = [move for move in moves if not move.is_told]
-            keeper = self._known_keeper(state, moves, value)
             if keeper is None and self._searches(not unknown):
                 keeper = self._proved_keeper(state, unknown, value, budget)
                 if keeper is None:
                     # Among cycles no single move can be shown to keep a value, so all are valued.
                     search = self._estimate if value is None else self._search
                     moves = self.knowledge.moves(state, search([move.child for move in unknown], budget))
-                    keeper = self._known_keeper(state, moves, value)
+                    keeper = self._known_keeper(moves, value)
             if keeper is not None:
                 return keeper
+        if not moves:
+            raise self.knowledge.undecided(state)
         if all(move.value is None and move.estimate is None for move in moves):
             raise MissingState(f"no move from state {state} has a known value: {self._remedy()}")
         promise = self.rules.promise
@@ -269,22 +274,11 @@ class Player:
             move = min(moves, key=lambda move: (*analysis.rank(move), -promise(state, move.action)))
         return move._replace(best=all(move.exact for move in moves))
 
-    def _known_keeper(self, state: int, moves: list[Move], value: Value | None) -> Move | None:
-        """Return the first move known to keep a state's value; the quickest win if `value` lacks a distance.
-
-        In a book for one side, a move to which the book knows all replies comes first.
-        """
-        if value is None:
-            return None
-        keepers = sorted(
-            (move for move in moves if move.value is not None and keeps(move.value, value)), key=analysis.rank
-        )
-        covers = self.knowledge.covers
-        if covers is not None:
-            for move in keepers:
-                if covers(state=state, action=move.action):
-                    return analysis.as_best(move)
-        return analysis.as_best(keepers[0]) if keepers else None
+    def _known_keeper(self, moves: list[Move], value: Value | None) -> Move | None:
+        """Return the first move known to keep a state's value; the quickest win if `value` lacks a distance."""
+        known = [(move, move.value) for move in moves if move.value is not None]
+        keepers = [move for move, worth in known if value is not None and keeps(worth, value)]
+        return analysis.as_best(min(keepers, key=analysis.rank)) if keepers else None
 
     def _proved_keeper(self, state: int, unknown: list[Move], value: Value | None, budget: Budget) -> Move | None:
         """Return the first of some unknown moves that a search proves to keep a state's value, or None."""
