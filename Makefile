@@ -84,11 +84,12 @@ browser: setup
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,browser]'
 	$(BIN)/python -m pytest -m browser $(TESTS)
 
-# The types of the JavaScript, by TypeScript, and its unit tests by Node's own runner. Wants Node 20 or newer, and npm.
-javascript:
-	npm install --no-save --no-package-lock --silent typescript@5.9 @types/node@20
+# The types of the JavaScript, by TypeScript, its unit tests by Node's own runner, and a bundle. Wants Node 20 or newer, and npm.
+javascript: setup
+	npm install --no-save --no-package-lock --silent typescript@5.9 @types/node@20 esbuild@0.25
 	npx tsc --project tests/javascript
 	node --test tests/javascript/
+	$(BIN)/python -m pytest tests/export/test_readers.py
 
 # The documentation site, in docs/_build; any warning fails.
 docs: setup

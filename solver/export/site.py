@@ -3,8 +3,8 @@
     index.html page.css page.js ...   the page, as it lies in `web/site`
     book.js instant.js compact.js ... the book's reader, as it lies in `web/reader`
     book.bin                          the book; a page without one answers by its search
-    game.js                           the rules, as far as they are translated to JavaScript, or as a table of all
-                                      positions; and records of positions from Python (`export.script`)
+    game.js game.d.ts                 the rules, as far as they are translated to JavaScript, or as a table of all
+                                      positions; and records of positions from Python (`export.script`); their types
     game.wasm                         the module of the game, if it is shipped or can be built: where the book ends
                                       early, or there is none, the page searches by it. Where it is, it is the rules
 
@@ -49,8 +49,8 @@ from solver.rules.boards.text import drawing_of, is_drawn
 from solver.rules.game import Game, Rules, game_text, own_method
 
 BOOK, GAME, MODULE, PAGE, MANIFEST = "book.bin", "game.js", "game.wasm", "index.html", "manifest.webmanifest"
-PREVIEW = "preview.png"
-WRITTEN = {BOOK, GAME, MODULE, MANIFEST, PREVIEW}
+PREVIEW, TYPES = "preview.png", "game.d.ts"
+WRITTEN = {BOOK, GAME, MODULE, MANIFEST, PREVIEW, TYPES}
 PREVIEW_WIDTH = 1200  # pixels, as sites that show links want them
 SCRIPTS = "script-src 'self'"  # of the policy; a module is compiled only where it allows that
 SILENT = "past the book the page does not search: that wants solverbook[solve], and rules that compile"
@@ -105,13 +105,13 @@ def write(made: Script, game: Game, book: Book | None, folder: Path, progress: P
     (`write_index`).
     """
     folder.mkdir()
-    copied = files()
-    for name, text in copied.items():
+    for name, text in files().items():
         if name == PAGE:
             put(folder / name, _adapted(text, made, game, book, within))
         elif not within:
             put(folder / name, text)
     put(folder / GAME, re.sub(r'^(import .* from ")\./', rf"\g<1>{within or './'}", made.text, flags=re.MULTILINE))
+    put(folder / TYPES, (WEB / "site" / TYPES).read_text("utf-8"))
     # By it a browser installs the page as an app
     manifest = {
         "name": title_of(game),

@@ -16,6 +16,9 @@ from solver.base.value import is_estimate
 from solver.book import Book, shipped
 from solver.export import export
 from solver.export.readers import HEADER, files_of, write_reader
+from solver.play.modules import data_of
+from solver.rules.game import Rules, load_game
+from tests import ROOT
 from tests.books import KEPT, VALUES, sample_values, write_sample, write_values
 from tests.commands import ok, run
 from tests.exports import VECTOR, exported, needs_node, read_by_node, with_facts, with_size, with_values
@@ -27,6 +30,9 @@ COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 COPIES = [*((one, 30) for one in COMPILERS[:1]), *slow_rows(*((one, 3400) for one in COMPILERS))]
 STRICT = ("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror")
 SANITIZED = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+# Those of `make javascript` first
+PROGRAMS = os.pathsep.join((str(ROOT / "node_modules" / ".bin"), os.environ["PATH"]))
+ESBUILD, TSC = (shutil.which(name, path=PROGRAMS) for name in ("esbuild", "tsc"))
 needs_c = pytest.mark.skipif(not COMPILERS, reason="no C compiler")
 
 
@@ -285,3 +291,44 @@ def test_what_does_not_go_with_a_reader_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     raises(BookError, "is not a folder", write_reader, "c", tmp_path / "file")
     raises(MethodError, "choose c or js", files_of, "cobol")
+
+
+@needs_node
+@pytest.mark.skipif(ESBUILD is None, reason="esbuild is not installed (make javascript)")
+def test_the_reader_for_npm_becomes_a_bundle_for_browsers(tmp_path):
+    """Which names nothing of Node that a bundler looks for, and still runs there, in threads as well."""
+    write_reader("js", tmp_path)
+    game = load_game("connect-four")
+    (tmp_path / "game.wasm").write_bytes(data_of(Rules(game)))
+    state = game.initial()
+    for action in (0, 0, 1, 1, 2, 2):
+        state = game.result(state, action)
+    (tmp_path / "app.js").write_text(
+        'import { Background, Search } from "./search.js"; for (const kind of [Search, Background]) {'
+        f' const search = await kind.open("game.wasm"); const value = await search.value({state}n);'
+        " console.log(value.outcome, value.distance); search.close?.(); }"
+    )
+    command = [ESBUILD, "app.js", "worker.js", "--bundle", "--platform=browser", "--format=esm", "--outdir=dist"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0 and "WARNING" not in done.stderr, done.stderr
+    said = subprocess.run(["node", "dist/app.js"], cwd=tmp_path, capture_output=True, text=True)
+    assert said.stdout.splitlines() == ["win 1", "win 1"], said.stderr
+
+
+@pytest.mark.skipif(TSC is None, reason="TypeScript is not installed (make javascript)")
+def test_a_program_in_typescript_takes_the_game_of_a_page(tmp_path):
+    export("tic-tac-toe", f"{tmp_path}/site/")
+    write_reader("js", tmp_path / "reader")
+    (tmp_path / "app.ts").write_text(
+        'import { Book } from "./reader/book.js"; import { about, game, rules } from "./site/game.js";'
+        " export async function values(book: Uint8Array) {"
+        " if (!rules) return game.moves(game.initial, 0).map((move) => game.key(move.child));"
+        " const opened = await Book.open(book, { rules }); const start: bigint = rules.initial();"
+        " return rules.actions(start).map((action) => opened.get(rules!.canonical(rules!.result(start, action)))); }"
+        " export const title: string = about.game;"
+    )
+    check = [TSC, "--noEmit", "--strict", "--target", "es2022", "--module", "esnext", "app.ts"]
+    command = [*check, "--moduleResolution", "bundler"]
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True, text=True).stdout == ""
+    (tmp_path / "app.ts").write_text('import { game } from "./site/game.js"; export const at: string = game.initial;')
+    assert "'bigint' is not assignable" in subprocess.run(command, cwd=tmp_path, capture_output=True, text=True).stdout

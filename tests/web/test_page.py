@@ -316,7 +316,7 @@ def test_pages_are_the_same_every_time_and_need_nothing_else(pages, tmp_path):
     reference = r'(?:from |src=|href=|remote\(|URL\(|import\()"(?:\./)?([^"#]+)"'
     named = {one for text in texts.values() for one in re.findall(reference, text)}
     named = {name for name in named if not name.startswith(("$", "node:")) and name != "./"}  # the page itself
-    assert named | {"index.html"} == set(files) - {"preview.png"}
+    assert named | {"index.html", "game.d.ts"} == set(files) - {"preview.png"}
     others = {"http://www.w3.org/2000/svg"}  # the name of a language
     assert {one for text in texts.values() for one in re.findall(r"https?://[^\s\"']+", text)} == others
 
@@ -329,7 +329,7 @@ def test_several_books_become_an_index_of_pages_that_share_their_files(pages, tm
     assert "an index of 3 pages" in said
     folders = {path.name for path in site.iterdir() if path.is_dir()}
     assert folders == {"tic-tac-toe", "hexapawn", "pig-15"}
-    own = {"index.html", "game.js", "book.bin", "manifest.webmanifest"}
+    own = {"index.html", "game.js", "game.d.ts", "book.bin", "manifest.webmanifest"}
     assert {path.name for path in (site / "hexapawn").iterdir()} - {"preview.png"} == own
     assert (site / "hexapawn" / "book.bin").stat().st_size > 100
     shutil.copy(pages("tic-tac-toe") / "package.json", tmp_path)
@@ -358,7 +358,7 @@ def test_what_is_no_index_is_refused_or_left_alone(pages, tmp_path):
         ((), ("-o", f"{tmp_path}/all.csv"), "name one book for it"),
         ((book, "hexapawn"), ("-o", f"{tmp_path}/site/", "--columns", "state"), "--columns goes with one book"),
         ((book, "hexapawn"), ("-o", f"{tmp_path}/mine/"), "holds notes"),
-        ((book, "hexapawn"), ("-o", page), "holds book.bin, game.js, manifest.webmanifest: name a new folder"),
+        ((book, "hexapawn"), ("-o", page), "holds book.bin, game.d.ts, game.js: name a new folder"),
         ((book, "pig:9"), ("-o", f"{tmp_path}/site/"), "is a game of chance"),
     ):
         code, out, err = run("export", *sources, *options)

@@ -428,6 +428,10 @@ class Steps {
   length = 2 * MIDDLE + 1;
   #step;
 
+  /**
+   * @param {{ expectation?: { of?: any, step?: any, error?: any } }} facts
+   * @param {{ values: number }} prefix
+   */
   constructor({ expectation: { of, step, error } = {} }, { values }) {
     const isPower = step > 0 && step <= 1 && step === 2 ** Math.round(Math.log2(step));
     if (values || !["utility", "margin"].includes(of) || !isPower || !(error >= step / 2 && error < 1)) {

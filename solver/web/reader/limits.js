@@ -232,3 +232,6 @@ function joined(parts) {
   }
   return bytes;
 }
+
+/** A module that comes with Node. Bundlers for browsers refuse its name where they can read it. */
+export const ofNode = (name) => import(`node:${name}`);

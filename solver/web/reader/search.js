@@ -18,7 +18,7 @@
  * not end is ended in a Background alone.
  */
 
-import { MOST_BYTES, bounded } from "./limits.js";
+import { MOST_BYTES, bounded, ofNode } from "./limits.js";
 
 const [FORMAT, OF_WIDE] = [1, 2]; // the second has states of several words
 const MOST_WORDS = 8;
@@ -81,7 +81,7 @@ async function streamed(body) {
 
 /** The bytes of a file in Node: pipes would be waited for, and devices have no end. */
 async function fileOf(path) {
-  const { open, stat } = await import("node:fs/promises");
+  const { open, stat } = await ofNode("fs/promises");
   if (!(await stat(path)).isFile()) throw new ForeignModule(`${path} is not a regular file: name one that \`solver build\` wrote`);
   const file = await open(path);
   try {
@@ -697,7 +697,7 @@ export class Background {
 /** A Web Worker, or a thread of Node that is used as one. */
 async function newWorker() {
   if (globalThis.Worker) return new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
-  const { Worker: Thread } = await import("node:worker_threads");
+  const { Worker: Thread } = await ofNode("worker_threads");
   /** @type {any} */
   const thread = new Thread(new URL("./worker.js", import.meta.url));
   thread.on("message", (data) => thread.onmessage({ data }));

@@ -1,5 +1,6 @@
 /** A Search in a Web Worker or a thread of Node, for `Background` of search.js: each question has a number, by which it is cancelled, too. */
 
+import { ofNode } from "./limits.js";
 import { Search } from "./search.js";
 
 /** @type {any} */
@@ -25,4 +26,4 @@ async function answer(port, { id, method, asked, budget, tells, cancel, beat }) 
 
 const serve = (port) => (port.onmessage = ({ data }) => answer(port, data));
 if (globalThis.WorkerGlobalScope) serve(globalThis);
-else import("node:worker_threads").then(({ parentPort }) => serve(parentPort));
+else ofNode("worker_threads").then(({ parentPort }) => serve(parentPort));
