@@ -419,8 +419,8 @@ class Book(Mapping[int, Value]):
         Raises:
             ForeignBook: It has others.
         """
-        wanted = Origin(games.game_text(game), rules_of(game, self.header.codec))
-        check_origin(str(self.path), self.header.origin, wanted, "solve again")
+        given = Origin(games.game_text(game), rules_of(game, self.header.codec))
+        check_origin(str(self.path), self.header.origin, given, "these rules are not those of the book, so solve again")
 
     def close(self) -> None:
         """Close the file. Look-ups that run in other threads finish first."""
