@@ -332,3 +332,47 @@ def test_a_program_in_typescript_takes_the_game_of_a_page(tmp_path):
     assert subprocess.run(command, cwd=tmp_path, capture_output=True, text=True).stdout == ""
     (tmp_path / "app.ts").write_text('import { game } from "./site/game.js"; export const at: string = game.initial;')
     assert "'bigint' is not assignable" in subprocess.run(command, cwd=tmp_path, capture_output=True, text=True).stdout
+
+
+@needs_c
+@pytest.mark.parametrize("line", ["", "112", "11223", "1111222234333"])
+def test_the_example_in_c_has_the_value_of_every_move(tmp_path, line):
+    write_reader("c", tmp_path)
+    command = [COMPILERS[0], *STRICT, "-I", tmp_path, ROOT / "examples" / "moves.c", "-o", tmp_path / "moves"]
+    subprocess.run(command, check=True)
+    with Book("connect-four:4,4") as book:
+        export(book, tmp_path / "c4.bin")
+        state = book.game.initial()
+        for move in line:
+            state = book.game.result(state, int(move) - 1)
+        expected = []
+        for move in solver.Player(book).analyse(state):
+            value = move.value
+            words = {1: f"win in {value.distance}", 0: "draw", -1: f"loss in {value.distance}"}[value.score]
+            expected.append(f"{move.action + 1} {words}")
+    done = subprocess.run([tmp_path / "moves", tmp_path / "c4.bin", *line], capture_output=True, text=True)
+    assert done.stdout.splitlines() == sorted(expected)
+
+
+@needs_c
+@pytest.mark.skipif(shutil.which("rustc") is None, reason="Rust is not installed")
+def test_the_example_in_rust_looks_states_up(tmp_path):
+    write_reader("c", tmp_path)
+    compiled_reader = ["-c", "-DSOLVERBOOK_IMPLEMENTATION", "-x", "c", tmp_path / HEADER, "-o", tmp_path / "reader.o"]
+    subprocess.run([COMPILERS[0], *compiled_reader], check=True)
+    example = ROOT / "examples" / "moves.rs"
+    command = ["rustc", "-C", f"link-arg={tmp_path / 'reader.o'}", example, "-o", tmp_path / "moves"]
+    subprocess.run(command, check=True)
+    with solver.solve("hexapawn", tmp_path / "book.lmdb") as book:
+        export(book, tmp_path / "book.bin")
+        lines = asked(tmp_path / "moves", tmp_path / "book.bin", "0", [])
+        expected = {state: said_of(value) for state, value in book.items()}
+    assert lines == ["0 missing"] and 0 not in expected
+    said = subprocess.run(
+        [tmp_path / "moves", tmp_path / "book.bin", *map(str, expected)], capture_output=True, text=True
+    )
+    for (state, (score, distance, _)), words in zip(expected.items(), said.stdout.splitlines(), strict=True):
+        assert words == f"{state} {score:g} {distance} 0"
+    (tmp_path / "cut.bin").write_bytes((tmp_path / "book.bin").read_bytes()[:-1])
+    done = subprocess.run([tmp_path / "moves", tmp_path / "cut.bin", "1"], capture_output=True, text=True)
+    assert done.returncode == 1 and "damaged" in done.stderr

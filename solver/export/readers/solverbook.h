@@ -14,8 +14,11 @@
  *     if (solverbook_get(&book, 33825, &value) == SOLVERBOOK_FOUND) printf("%g in %lld\n", value.score, value.distance);
  *     solverbook_close(&book);
  *
- * A book knows states, whole numbers below 2^63, and values for the side to move. It stores no finished states, and of
- * states that are images of each other by symmetry only the canonical one: ask the game's rules for it. Books in the
+ * A book knows states, whole numbers below 2^63, and values for the side to move. It has no rules. Your program finds where
+ * a move leads and whether the game is over, since finished states are not stored. If the facts say "symmetry":true, the
+ * book stores only one of the states that are images of each other: pass what the rules' `canonical` gives, or solve
+ * with --no-symmetry. Write these functions as the game's file in Python has them (examples/moves.c does), or make C of
+ * the game's module: `solver build GAME -o game.wasm`, then wasm2c (examples/player.c). Books in the
  * codec `ranked` hold no states, so this reader refuses them: `solver pack --codec compact` changes that. States of more
  * than 63 bits are asked by `solverbook_get_wide`.
  *
