@@ -18,7 +18,8 @@ MADE = {
     *("app.py", "book.bin", "book.js", "broken.py", "dist/", "exercise.json", "game.js", "games.js", "my_game.py"),
     *("package.json", "search.js", "site/", "strict.py", "book/codecs/NAME.py", "web/reader/NAME.js"),
 }
-ENDINGS = (".py", ".js", ".css", ".c", ".wasm", ".bin", ".lmdb", ".csv", ".kif")  # what they follow is not a module
+# What they follow is not a module
+ENDINGS = (".py", ".js", ".ts", ".css", ".c", ".rs", ".wasm", ".bin", ".lmdb", ".csv", ".kif")
 FILE = re.compile(r"(?:[\w.-]+/)*(?:[\w-]+\.(?:py|js|md|json|toml|css|html|svg)|[\w.-]+/)")
 
 
