@@ -48,7 +48,7 @@ STREAMED = ("csv", "jsonl")  # forms of a table that standard output takes
     default="table",
 )
 @common.number(
-    "--puzzles number", 1, 1000, "Set the N hardest puzzles of the book in its page, the easiest of them first."
+    "--puzzles number", 1, 1000, "Set N puzzles in the page, the hardest of each length, in rounds from short to long."
 )
 @common.choice(
     "--reader",
@@ -112,26 +112,22 @@ def export_command(
         return
     if live and not is_page(file):
         raise MethodError(f"{file} holds a book: --live goes with a page, a folder with a slash")
-    if number is not None and not is_page(file):
-        raise MethodError(f"{file} is not a page, and puzzles go into one: name a folder, with a slash")
     if len(sources) != 1:
-        if number is not None:
-            raise MethodError("--puzzles goes with one book: export it by itself")
         if form == "training":
             raise MethodError("a training set is of one book: name it")
         # The pages of several books or games, all shipped books if none is named, and their index
-        if not is_page(file):
-            what = "several books" if sources else "no book is named: all"
-            raise MethodError(
-                f"{what} become pages in a folder, with a slash, and {file} is none: name one book for it"
-            )
         for wrong, option in ((columns, "--columns"), (own, "--game")):
             if wrong is not None:
                 raise MethodError(f"{option} goes with one book: export the others by themselves")
         with contextlib.ExitStack() as stack, common.Bars(quiet) as bars:
             named = sources or tuple(map(str, shipped.paths()))
             several = [stack.enter_context(_opened(source, None, True, live, True)) for source in named]
-            notes = export_all(several, file, progress=bars)
+            puzzles: list[list[Puzzle]] = [[] for _ in several]
+            for one, own_puzzles in zip(several, puzzles, strict=True):
+                # Games of chance and incomplete books have none
+                with contextlib.suppress(MethodError):
+                    own_puzzles += _puzzles(one, number, bars) if number else []
+            notes = export_all(several, file, puzzles=puzzles, progress=bars)
             click.echo("\n".join([f"{file}: an index of {len(named)} pages, {_size(Path(file)):,} bytes", *notes]))
         return
     (source,) = sources
@@ -139,26 +135,30 @@ def export_command(
         opened = stack.enter_context(_opened(source, own, is_page(file), live, quiet))
         bars = stack.enter_context(common.Bars(quiet))
         names = None if columns is None else [name.strip() for name in columns.split(",")]
-        puzzles: list[Puzzle] = []
-        if number is not None:
-            from solver.puzzles import find_puzzles
-
-            rules = opened.rules if isinstance(opened, Book) else Rules(opened)
-            # Wins or, if there are none, draws; or margins
-            for goal in ("margin",) if rules.scores else ("win", "draw"):
-                puzzles = puzzles or find_puzzles(opened, number, goal=goal, progress=bars)[::-1]
-            if not puzzles:
-                raise MissingState(f"the book of {rules.name} has no puzzles: leave out --puzzles")
+        chosen = _puzzles(opened, number, bars) if number else []
+        if number is not None and not chosen:
+            raise MissingState(f"the book of {source} has no puzzles: leave out --puzzles")
         target: str | TextIO = file
         if file == "-":
             # In UTF-8, with LF at line ends, whatever the terminal has; it is detached to stay open
             target = io.TextIOWrapper(sys.stdout.buffer, "utf-8", newline="")
             stack.callback(target.detach)
         kind, training = form if form in STREAMED else None, form == "training"
-        notes = export(opened, target, names, training=training, form=kind, puzzles=puzzles, progress=bars)
+        notes = export(opened, target, names, training=training, form=kind, puzzles=chosen, progress=bars)
     if file != "-":
         content = f"{len(opened):,} states" if isinstance(opened, Book) else "a game without a book"
         click.echo("\n".join([f"{file}: {content}, {_size(Path(file)):,} bytes", *notes]))
+
+
+def _puzzles(opened: Book | Game, number: int, bars: common.Bars) -> list[Puzzle]:
+    """The puzzles of a page, each round from short wins to long ones. Raises MethodError if there can be none."""
+    from solver.puzzles import find_puzzles
+
+    rules = opened.rules if isinstance(opened, Book) else Rules(opened)
+    # Wins or, if there are none, draws; or margins
+    goals = ("margin",) if rules.scores else ("win", "draw")
+    found = (find_puzzles(opened, number, goal=goal, varied=True, progress=bars)[::-1] for goal in goals)
+    return next(filter(None, found), [])
 
 
 def _size(path: Path) -> int:

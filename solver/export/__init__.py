@@ -129,22 +129,30 @@ def export(
         return []
 
 
-def export_all(sources: Sequence[Source], path: str | os.PathLike[str], *, progress: Progress = silent) -> list[str]:
+def export_all(
+    sources: Sequence[Source],
+    path: str | os.PathLike[str],
+    *,
+    puzzles: Sequence[Sequence[Puzzle]] = (),
+    progress: Progress = silent,
+) -> list[str]:
     """Write the pages of several books, or games that are searched, into a folder, with an index of their boards.
 
-    As `export` writes a page; raises MethodError also where two are of one game.
+    As `export` writes a page, with the `puzzles` of each source, if there are any; raises MethodError also where two
+    are of one game.
     """
     if not is_page(path):
         raise MethodError(f"{path} holds one book: several become pages in a folder, with a slash: {Path(path).stem}/")
     target = Path(os.path.realpath(path))
     with _writing(target), contextlib.ExitStack() as stack:
         opened = [stack.enter_context(_opened(source, True)) for source in sources]
-        pairs = [(one.game, one) if isinstance(one, Book) else (one, None) for one in opened]
+        books = [one if isinstance(one, Book) else None for one in opened]
+        games = [one.game if isinstance(one, Book) else one for one in opened]
         # Refuse double names before building anything
-        site.folders_of(game for game, _ in pairs)
+        site.folders_of(games)
         site.check_folder(target, site.index_files([]), site.GAMES_FILE)
         with replacing(target) as folder:
-            return site.write_index(pairs, folder, progress)
+            return site.write_index([*zip(games, books, puzzles or [()] * len(games), strict=True)], folder, progress)
 
 
 @contextlib.contextmanager

@@ -1,6 +1,6 @@
 """A book, or a game alone, as a page: a folder for any static host, with a board and every move's value, and no server.
 
-    index.html page.css page.js ...   the page, as it lies in `web/site`
+    index.html page.css page.js ...   the page of `web/site`, whose scripts are joined into one
     book.js instant.js compact.js ... the book's reader, as it lies in `web/reader`
     book.bin                          the book; a page without one answers by its search
     game.js game.d.ts                 the rules, as far as they are translated to JavaScript, or as a table of all
@@ -35,13 +35,11 @@ from solver.base import extras
 from solver.base.errors import BookError, MethodError, SolverError
 from solver.base.kinds import Method
 from solver.base.progress import Progress, silent
-from solver.base.value import Value
 from solver.book import Book
 from solver.book.writer import check_target, nameable
 from solver.export import bin, script
 from solver.export.readers import WEB
 from solver.export.script import PAGE_MARK, Script
-from solver.play.player import Player
 from solver.play.showing import drawn
 from solver.puzzles import Puzzle
 from solver.rules import notation
@@ -51,14 +49,15 @@ from solver.rules.game import Game, Rules, game_text, own_method
 BOOK, GAME, MODULE, PAGE, MANIFEST = "book.bin", "game.js", "game.wasm", "index.html", "manifest.webmanifest"
 PREVIEW, TYPES = "preview.png", "game.d.ts"
 WRITTEN = {BOOK, GAME, MODULE, MANIFEST, PREVIEW, TYPES}
-PREVIEW_WIDTH = 1200  # pixels, as sites that show links want them
-SCRIPTS = "script-src 'self'"  # of the policy; a module is compiled only where it allows that
 SILENT = "past the book the page does not search: that wants solverbook[solve], and rules that compile"
-# Comments that take whole lines
-COMMENTS = re.compile(r"^ *(?:/\*(?:(?!\*/).)*\*/ *|//[^\n]*)\n", re.MULTILINE | re.DOTALL)
+# Comments that take whole lines, empty lines, and indentation: no text of the scripts goes over lines
+LAYOUT = re.compile(r"^ *(?:/\*(?:(?!\*/).)*\*/ *|//[^\n]*)\n|^\n|^ +", re.MULTILINE | re.DOTALL)
+IMPORT = re.compile(r'^import (\{[^}]*\}|\* as \w+) from "\./([\w-]+\.js)";\n', re.MULTILINE)
+EXPORT = re.compile(r"^export ((?:async )?(?:function|const|class) ([\w$]+))", re.MULTILINE)
+# Scripts that are not joined into others
+ALONE = {f"{name}.js" for name in ("list", "offline", "page", "picture", "python", "rules", "theme", "words-de")}
 SMALL_WORDS = ("and", "of", "the", "to")  # in titles
 GAMES_FILE = "games.js"
-ROOT = "../"  # from a page to the index
 PLAYED = 6  # plies at most before the board that is shown
 
 
@@ -127,9 +126,9 @@ def write(made: Script, game: Game, book: Book | None, folder: Path, progress: P
     if is_drawn(game) and extras.has_preview():
         import resvg_py
 
-        # The start's board, which other sites show beside a link
+        # The start's board, which other sites show beside a link, as wide as they want it
         board = str(drawn(Rules(game), notation.first_position(Rules(game))))
-        (folder / PREVIEW).write_bytes(bytes(resvg_py.svg_to_bytes(svg_string=board, width=PREVIEW_WIDTH)))
+        (folder / PREVIEW).write_bytes(bytes(resvg_py.svg_to_bytes(svg_string=board, width=1200)))
     if made.module is not None:
         (folder / MODULE).write_bytes(made.module)
     if book is not None:
@@ -144,64 +143,29 @@ def put(path: Path, text: str) -> None:
 def _adapted(text: str, made: Script, game: Game, book: Book | None, within: str) -> str:
     """Return the page's HTML: its title, the start, its content policy, its link to an index, and paths of files.
 
-    The start stands in it as the scripts will show it, with its value and its moves.
+    The board of the start stands in it as the scripts will show it.
     """
     rules = Rules(game) if book is None else book.rules
-    position = notation.first_position(rules)
-    board = f"<pre>{html.escape(notation.show(game, position.state))}</pre>"
-    board = str(drawn(rules, position)) if is_drawn(game) else board
-    status, rows = "The start.", ""
-    if book is not None:
-        answer, moves = Player(book, live=False).examine(position.state)
-        if answer.value is not None:
-            status = f"The start: {_badge(answer.value, rules)} for the player who begins."
-        for move in moves:
-            name = html.escape(notation.format_action(game, position.state, move.action))
-            star = '<span class="star best">best</span>' if move.best else '<span class="star"></span>'
-            value = "" if move.value is None else _badge(move.value, rules)
-            rows += f'<li><span class="move"><span class="name">{name}</span> {value} {star}</span></li>'
+    start = notation.first_position(rules)
+    shown = html.escape(notation.show(game, start.state))
+    board = str(drawn(rules, start)) if is_drawn(game) else f"<pre>{shown}</pre>"
     parts = {
         "SUMMARY": html.escape(notation.summary_of(game)),
         "VERDICT": "" if book is None else html.escape(f"Solved: {book.header.verdict}."),
-        "STATUS": status,
         "BOARD": re.sub(' width="[^"]*" height="[^"]*" role', ' class="picture" role', board, count=1),
-        "MOVES": rows,
         "TITLE": html.escape(title_of(game)),
+        "PICTURE": f'<meta property="og:image" content="{PREVIEW}">' if is_drawn(game) and extras.has_preview() else "",
+        # A module is compiled only where the policy allows that
+        "WASM": "" if made.module is None else " 'wasm-unsafe-eval'",
+        "PRELOAD": "" if made.module is None else '<link rel="modulepreload" href="search.js">',
     }
     for name, content in parts.items():
         text = text.replace(f"GAME-{name}", content)
-    picture = f'<meta property="og:image" content="{PREVIEW}">\n    ' if is_drawn(game) and extras.has_preview() else ""
-    text = text.replace("GAME-PICTURE\n    ", picture)
-    preloads = "\n    ".join(f'<link rel="modulepreload" href="{name}">' for name in modules_of("page.js"))
-    text = text.replace("GAME-PRELOADS", preloads)
-    if made.module is not None:
-        text = text.replace(SCRIPTS, f"{SCRIPTS} 'wasm-unsafe-eval'")
     if not within:
         return re.sub(r" *<a id=\"games\".*\n", "", text)
     for name in files():
         text = text.replace(f'"{name}"', f'"{within}{name}"')
     return text
-
-
-def _badge(value: Value, rules: Rules) -> str:
-    kind = "win" if value.score > 0 else "loss" if value.score < 0 else "draw"
-    words = notation.in_words(value, rules)
-    if rules.chance is not None:
-        # As the page says expectations: a winning chance, in which a draw counts half, or a margin
-        words = f"{value.score:+.2f}" if rules.scores else f"{50 * (1 + value.score):.1f} %"
-    words = words.replace("-", "\u2212")
-    return f'<span class="value {kind}">{html.escape(words)}</span>'
-
-
-def modules_of(name: str) -> list[str]:
-    """The scripts that a script imports, and those that these import, each once."""
-    texts, found, waiting = files(), [], [name]
-    while waiting:
-        for other in re.findall(r'from "\./([\w-]+\.js)"', texts[waiting.pop()]):
-            if other not in found and other in texts:
-                found.append(other)
-                waiting.append(other)
-    return sorted(found)
 
 
 def module_of(rules: Rules, book: Book | None, progress: Progress) -> bytes | None:
@@ -259,11 +223,34 @@ def is_ours(game: Path) -> bool:
         return file.read(len(PAGE_MARK)) == PAGE_MARK.encode()
 
 
-def files() -> dict[str, str]:
-    """The files that every page has, by their names; scripts without their comments, to load sooner."""
-    parts = [part for folder in ("reader", "site") for part in (WEB / folder).iterdir() if "." in part.name]
+def files(*folders: str) -> dict[str, str]:
+    """The files that every page has, by their names: scripts without comments and indentation, some joined."""
+    parts = [part for folder in ("reader", "site", *folders) for part in (WEB / folder).iterdir() if "." in part.name]
     texts = {part.name: part.read_text("utf-8") for part in parts if not part.name.endswith((".d.ts", ".mjs"))}
-    return {name: COMMENTS.sub("", text) if name.endswith(".js") else text for name, text in sorted(texts.items())}
+    texts |= {name: LAYOUT.sub("", text) for name, text in texts.items() if name.endswith(".js")}
+    # What the page has of the reader in itself, programs may import from its folder all the same
+    kept = {*ALONE, *(part.name for part in (WEB / "reader").iterdir())}
+    names = sorted(name for name in texts if name in kept or not name.endswith(".js"))
+    return {name: _joined(name, texts) if name in ("list.js", "page.js") else texts[name] for name in names}
+
+
+def _joined(name: str, texts: dict[str, str]) -> str:
+    """Return a script and those that it imports as one module, in which each is a function, but for those of ALONE."""
+    made, apart = dict[str, str](), set[str]()
+
+    def take(name: str) -> None:
+        for _, other in IMPORT.findall(texts[name]):
+            if other in ALONE or other not in texts:
+                apart.add(other)
+            elif other not in made:
+                take(other)
+        body = IMPORT.sub(lambda found: f"const {found[1].replace(' as ', ': ')} = ${found[2][:-3]};\n", texts[name])
+        body = EXPORT.sub(r"\1", body.replace("const *: ", "const "))
+        exports = ", ".join(exported for _, exported in EXPORT.findall(texts[name]))
+        made[name] = f"const ${name[:-3]} = await (async () => {{\n{body}return {{ {exports} }};\n}})();\n"
+
+    take(name)
+    return "".join([*(f'import * as ${other[:-3]} from "./{other}";\n' for other in sorted(apart)), *made.values()])
 
 
 def title_of(game: Any) -> str:
@@ -338,28 +325,31 @@ def entry_of(name: str, game: Game, book: Book | None) -> dict[str, Any]:
 
 def index_files(entries: Sequence[dict[str, Any]]) -> dict[str, str]:
     """The files of an index by their names, but for the pages: those that they share are among them."""
-    web_files = {path.name: path.read_text("utf-8") for path in (WEB / "index").iterdir()}
-    listed = json.dumps(entries, separators=(",", ":"), ensure_ascii=True)
-    return {**files(), **web_files, GAMES_FILE: f"{PAGE_MARK}\nexport const games = {listed};\n"}
+    return {**files("index"), GAMES_FILE: f"{PAGE_MARK}\nexport const games = {json.dumps(entries)};\n"}
 
 
-def write_index(sources: Sequence[tuple[Game, Book | None]], folder: Path, progress: Progress) -> list[str]:
-    """Write an index of games and their books, and their pages, into a new folder; returns notes, a line each.
+def write_index(
+    sources: Sequence[tuple[Game, Book | None, Sequence[Puzzle]]], folder: Path, progress: Progress
+) -> list[str]:
+    """Write an index of games, their books and puzzles, and their pages, into a new folder; returns notes, a line each.
 
     Raises the errors of each export.
     """
     folder.mkdir()
     notes, entries = [], []
-    for name, (game, book) in zip(folders_of(game for game, _ in sources), sources, strict=True):
-        notes += [f"{name}: {page_note}" for page_note in write_page(game, book, folder / name, progress)]
-        entries.append(entry_of(name, game, book))
+    names = folders_of(game for game, _, _ in sources)
+    for name, (game, book, page_puzzles) in zip(names, sources, strict=True):
+        notes += [f"{name}: {note}" for note in write_page(game, book, folder / name, page_puzzles, progress)]
+        entries.append({**entry_of(name, game, book), "puzzles": bool(page_puzzles)})
     for name, text in index_files(entries).items():
         put(folder / name, text)
     return notes
 
 
-def write_page(game: Game, book: Book | None, folder: Path, progress: Progress = silent) -> list[str]:
+def write_page(
+    game: Game, book: Book | None, folder: Path, puzzles: Sequence[Puzzle] = (), progress: Progress = silent
+) -> list[str]:
     """Write a page of an index into a new folder beside the shared files; returns notes, a line each."""
-    page_script = script_of(Rules(game) if book is None else book.rules, book, progress)
-    write(page_script, game, book, folder, progress, ROOT)
+    page_script = script_of(Rules(game) if book is None else book.rules, book, progress, puzzles)
+    write(page_script, game, book, folder, progress, "../")
     return page_script.notes

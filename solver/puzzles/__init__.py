@@ -10,14 +10,17 @@ A puzzle is a position in which one move alone reaches the goal:
 
 Puzzles are ranked by difficulty: the plies to the win, and two more for each wrong move that a look of LOOK plies
 does not refute. No two puzzles are alike: the book has one of symmetric states, and a position within two plies of a
-puzzle that was chosen is passed over. The same book and options give the same puzzles. The rules alone prove each
-win before it is returned: the solution forces the win in its plies, and no other move wins as soon. A win whose proof
-needs more than MOST_CHECKED states is left out. Draws and margins rest on the book.
+puzzle that was chosen is passed over, as is the same board with colours exchanged. The same book and options give
+the same puzzles. The rules alone prove each win before it is returned: the solution forces the win in its plies, and
+no other move wins as soon. A win whose proof needs more than MOST_CHECKED states is left out. Draws and margins rest
+on the book.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
+from itertools import count
 from typing import Any, NamedTuple
 
 from solver.base.errors import DamagedBook, MethodError, MissingState, PositionError
@@ -27,7 +30,7 @@ from solver.book.streaming import lists
 from solver.play.analysis import Move
 from solver.play.player import Player
 from solver.rules.game import GameOrName, Rules
-from solver.rules.notation import format_action, names_of, parse_action
+from solver.rules.notation import board_of, format_action, names_of, parse_action
 
 GOALS = ("win", "draw", "margin")
 LOOK = 4  # plies within which a wrong move is plainly wrong
@@ -65,6 +68,7 @@ def find_puzzles(
     goal: str = "win",
     win_in: tuple[int, int] | None = None,
     unique: str = "first",
+    varied: bool = False,
     game: GameOrName | None = None,
     progress: Progress = silent,
 ) -> list[Puzzle]:
@@ -78,11 +82,13 @@ def find_puzzles(
         goal: "win", "draw" or "margin".
         win_in: The least and the greatest distance of a win in plies. None for any from 3.
         unique: "first": one winning move now. "all": one all along the longest defences.
+        varied: Take wins of each length in turn, from the longest to the shortest and again.
         game: The rules, if the book is of your own game.
         progress: Called as the book is read.
 
     Returns:
-        The puzzles, the hardest first. Fewer than `number`, perhaps none, if the book has no more.
+        The puzzles, the hardest first, or of each length if `varied`. Fewer than `number`, perhaps none, if the book
+        has no more.
 
     Raises:
         MethodError: The goal does not suit the game, or the book is not complete.
@@ -106,9 +112,14 @@ def find_puzzles(
     shortest, longest = win_in or (3, 1 << 30)
     states = _candidates(book, goal, shortest, longest, progress)
     puzzles = [puzzle for state in states if (puzzle := _puzzle(player, state, goal, unique)) is not None]
+    puzzles.sort(key=lambda puzzle: (-puzzle.difficulty, puzzle.state))
+    if varied:
+        # The hardest of each length come first, then the second of each
+        turns = defaultdict[int | None, Iterator[int]](count)
+        puzzles.sort(key=lambda puzzle: next(turns[puzzle.distance]))
     # The first that are not alike, proved and with their lines
     chosen, near = list[Puzzle](), set[Any]()
-    for puzzle in sorted(puzzles, key=lambda puzzle: (-puzzle.difficulty, puzzle.state)):
+    for puzzle in puzzles:
         if len(chosen) == number:
             break
         around = _around(player, puzzle)
@@ -181,10 +192,15 @@ def _unique(player: Player, state: int, is_winner: bool) -> bool:
 
 
 def _around(player: Player, puzzle: Puzzle) -> set[Any]:
-    """Return a puzzle's state, and the states that its solution and each reply lead to, folded by symmetry."""
+    """Return a puzzle's state, and the states that its solution and each reply lead to, folded by symmetry.
+
+    If the rules draw the side to move as the first player, its board is among them: with colours exchanged it is alike.
+    """
     rules, game = player.rules, player.game
     child = game.result(puzzle.state, puzzle.solution)
     around = {puzzle.state, rules.canonical(child)}
+    if rules.to_move is None:
+        around.add(str(board_of(game, puzzle.state, 0)))
     if not game.is_terminal(child):
         around |= {rules.canonical(game.result(child, action)) for action in game.actions(child)}
     return around

@@ -13,7 +13,7 @@ from solver.base.errors import DamagedBook, MethodError
 from solver.play.player import Player
 from solver.puzzles import Puzzle
 from solver.rules.game import Rules, load_game
-from solver.rules.notation import format_action
+from solver.rules.notation import board_of, format_action
 from tests.commands import ok
 from tests.naive import solve
 from tests.refusals import raises
@@ -119,6 +119,27 @@ def test_puzzles_are_hard_ones_first_and_not_alike():
         winning = [move.action for move in player.analyse(puzzle.state) if move.value.score > 0]
         assert winning == [puzzle.solution] and rules.canonical(puzzle.state) == puzzle.state
     assert found == solver.find_puzzles("connect-four:4,3", 12, win_in=(5, 9), unique="all")
+
+
+def test_lengths_take_turns_where_they_vary():
+    found = solver.find_puzzles("connect-four:4,4", 10, varied=True)
+    assert [puzzle.distance for puzzle in found] == [13, 11, 9, 7, 5, 3, 13, 11, 7, 5]
+    hardest = solver.find_puzzles("connect-four:4,4", 1, win_in=(11, 11))
+    assert found[1] == hardest[0] and {puzzle.distance for puzzle in solver.find_puzzles("connect-four:4,4", 1)} == {13}
+
+
+def test_a_board_with_colours_exchanged_is_the_same_puzzle():
+    found = solver.find_puzzles("three-mens-morris", 99)
+    boards = [str(board_of(load_game("three-mens-morris"), puzzle.state, 0)) for puzzle in found]
+    assert len({*boards}) == len(boards) > 30
+
+
+def test_an_index_has_puzzles_where_games_have_any(tmp_path):
+    ok("export", "tic-tac-toe", "pig:15", "--puzzles", "3", "-o", f"{tmp_path}/site/", "-q")
+    listed = (tmp_path / "site" / "games.js").read_text("utf-8")
+    assert listed.count('"puzzles": true') == 1 and '"puzzles": true' in listed.partition('"name": "pig-15"')[0]
+    pages = [(tmp_path / "site" / name / "game.js").read_text("utf-8") for name in ("tic-tac-toe", "pig-15")]
+    assert ['"puzzles":' in page for page in pages] == [True, False]
 
 
 def test_a_puzzle_that_contradicts_the_rules_is_damage():

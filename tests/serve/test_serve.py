@@ -409,7 +409,7 @@ def test_browsers_get_errors_as_pages(client):
 def test_pages_are_there_when_they_are_asked_for(client):
     index = client.get("/")
     assert b'src="list.js"' in index.body and index.headers["content-type"].startswith("text/html")
-    assert b'"name":"connect-four:4,4","family":"Connect Four",' in client.get("/games.js").body
+    assert b'"name": "connect-four:4,4", "family": "Connect Four",' in client.get("/games.js").body
     assert client.get("/page.js").headers["content-type"].startswith("text/javascript")  # what all pages share
     assert client.get("/connect-four:4,4").headers["location"] == "./connect-four:4,4/"  # else it has a scheme
     page = client.get("/connect-four:4,4/")

@@ -121,7 +121,7 @@ def test_puzzles_are_solved_missed_and_remembered(puzzling):
 @one_page(0)
 def test_the_page_takes_either_side_and_keeps_its_strength(page):
     page.open()
-    assert page.find("#strength")[0].text == "perfect and tricky" and not page.find("#swap")[0].is_enabled()
+    assert page.find("#strength")[0].text == "easy" and not page.find("#swap")[0].is_enabled()
     page.script("const one = document.getElementById('level'); one.value = 0; one.dispatchEvent(new Event('input'))")
     assert page.find("#strength")[0].text == "beginner"
     page.find("#sides input")[1].click()

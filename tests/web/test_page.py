@@ -316,7 +316,7 @@ def test_pages_are_the_same_every_time_and_need_nothing_else(pages, tmp_path):
     reference = r'(?:from |src=|href=|remote\(|URL\(|import\()"(?:\./)?([^"#]+)"'
     named = {one for text in texts.values() for one in re.findall(reference, text)}
     named = {name for name in named if not name.startswith(("$", "node:")) and name != "./"}  # the page itself
-    assert named | {"index.html", "game.d.ts"} == set(files) - {"preview.png"}
+    assert named | {"index.html", "book.js", "game.d.ts"} == set(files) - {"preview.png"}
     others = {"http://www.w3.org/2000/svg"}  # the name of a language
     assert {one for text in texts.values() for one in re.findall(r"https?://[^\s\"']+", text)} == others
 
@@ -355,7 +355,7 @@ def test_what_is_no_index_is_refused_or_left_alone(pages, tmp_path):
     for sources, options, reason in (
         ((book, "tic-tac-toe"), ("-o", f"{tmp_path}/site/"), "two of these are of tic-tac-toe"),
         ((book, "hexapawn"), ("-o", f"{tmp_path}/books.csv"), "become pages in a folder, with a slash"),
-        ((), ("-o", f"{tmp_path}/all.csv"), "name one book for it"),
+        ((), ("-o", f"{tmp_path}/all.csv"), "several become pages in a folder"),
         ((book, "hexapawn"), ("-o", f"{tmp_path}/site/", "--columns", "state"), "--columns goes with one book"),
         ((book, "hexapawn"), ("-o", f"{tmp_path}/mine/"), "holds notes"),
         ((book, "hexapawn"), ("-o", page), "holds book.bin, game.d.ts, game.js: name a new folder"),

@@ -2,6 +2,7 @@
 
 import { $, element, wrapped } from "./elements.js";
 import { games } from "./games.js";
+import { today } from "./puzzles.js";
 import { pictureOf } from "./scene.js";
 import { inFigures, language, phrase, sideName, translatePage } from "./words.js";
 
@@ -101,5 +102,8 @@ function find() {
 const groups = [...new Set(games.map(({ group }) => group))].sort();
 $("group").append(...groups.map((group) => element("option", { value: group, textContent: group })));
 for (const name of ["wanted", "group", "kind", "order"]) $(name).addEventListener("input", find);
+const puzzling = games.filter((game) => game.puzzles);
+$("daily").hidden = !puzzling.length;
+if (puzzling.length) $("daily").href = `${placeOf(puzzling[today() % puzzling.length])}#puzzle=daily`;
 translatePage();
 find();

@@ -14,10 +14,8 @@ import { decisive, sideOf } from "./ending.js";
 import { listenToKeys } from "./keys.js";
 import { label, listFacts, listHistory, listMoves, listVariations, moveButtons } from "./lists.js";
 import { chosenBy, LEVELS, Practical } from "./opponent.js";
-import { pngOf, save, svgOf } from "./picture.js";
 import { Puzzles } from "./puzzles.js";
 import { firstDifference, isFrom, played } from "./rules.js";
-import { Background } from "./search.js";
 import { sidesOf } from "./scene.js";
 import { asked, createEditor, moverOf, sentence as asSentence } from "./setup.js";
 import { asObject, copy, embedding } from "./share.js";
@@ -102,6 +100,7 @@ async function openBook() {
 
 /** Have the module at hand, by which the page searches. */
 async function openSearch() {
+  const { Background } = await import("./search.js");
   search = await Background.open("game.wasm", about.module);
 }
 
@@ -785,6 +784,7 @@ async function take(what) {
 
 /** Save the board as a picture. */
 async function savePicture(form) {
+  const { pngOf, save, svgOf } = await import("./picture.js");
   const picture = document.querySelector("#board svg");
   if (!picture) return say(phrase("noBoard"));
   const title = `${document.title}: ${$("status").textContent}`;

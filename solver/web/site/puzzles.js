@@ -11,6 +11,9 @@ const MOVES = 3; // that are to be found where the book does not say how many th
 
 const GOALS = { win: "findWin", draw: "findDraw", margin: "findMargin" };
 
+/** The days since 1970, by which the puzzle of the day changes. */
+export const today = (now = Date.now()) => Math.floor(now / DAY);
+
 export class Puzzles {
   #results; // by state: whether it was solved at the first try
 
@@ -27,7 +30,7 @@ export class Puzzles {
 
   /** The place of the puzzle that an address asks for: "3", or "daily"; undefined if there is none. */
   place(text, now = Date.now()) {
-    const place = text === "daily" ? Math.floor(now / DAY) % this.list.length : Number(text) - 1;
+    const place = text === "daily" ? today(now) % this.list.length : Number(text) - 1;
     return this.list[place] && place;
   }
 
