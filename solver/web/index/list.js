@@ -39,9 +39,8 @@ function short(verdict, { sides = ["first", "second"] }) {
 /** What is known of a game's start, in few words. */
 function verdictOf({ verdict, drawing, several }) {
   const badge = element("span", { className: `value ${kindOf(verdict)}`, textContent: short(verdict, drawing) });
-  const note = several ? phrase("oneStart") : "";
   const said = wrapped("p", badge);
-  said.append(element("span", { className: "size", textContent: note }));
+  said.append(element("span", { className: "size", textContent: several ? phrase("oneStart") : "" }));
   return said;
 }
 

@@ -539,7 +539,8 @@ function drawMoves() {
   // A board covered by the same estimate everywhere would tell nothing
   const isAlike = labelled.every(({ value, words }) => value?.estimate === "unknown" && words === labelled[0].words);
   const valued = labelled.map((move) => (move.value === undefined || isAlike ? { ...move, words: "", parts: [] } : move));
-  board.draw(rows, valued, { last, decided, arrives, gained: about.adds && line[0].state === game.initial ? here().gained : undefined, mover: here().mover, owners: owners() });
+  const numbers = isExplained() ? line.slice(reason.from).map(({ place }, step) => ({ cell: place.at(-1), number: step + 1 })) : [];
+  board.draw(rows, valued, { last, decided, numbers, arrives, gained: about.adds && line[0].state === game.initial ? here().gained : undefined, mover: here().mover, owners: owners() });
   arrives = false;
   drawDice(rows);
   const best = visible ? inOrder(shown.moves) : [...shown.moves.keys()];

@@ -13,8 +13,8 @@ export const sidesOf = (drawing) => (drawing.sides ?? SIDES).map((name, side) =>
 
 /**
  * The picture of rows of characters. What there may be besides: `last`, the cells of the last move; `arrows`, moves
- * { from, to, kind, best }; `decided`, the cells of the men that won; `valued`, the cells whose men make room for a value; `labels`, "names",
- * "columns", "heaps" or "cells"; and what surfaces ask: `gained` and `mover`, `owners` of boxes, `players`.
+ * { from, to, kind, best }; `decided`, the cells of the men that won; `numbers`, { cell, number } of a line's moves; `valued`, the
+ * cells whose men make room for a value; `labels`, "names", "columns", "heaps" or "cells"; and what surfaces ask: `gained` and `mover`, `owners` of boxes, `players`.
  */
 export function pictureOf(drawing, rows, told = /** @type {any} */ ({})) {
   const layout = layoutOf(drawing, rows, told);
@@ -30,6 +30,7 @@ export function pictureOf(drawing, rows, told = /** @type {any} */ ({})) {
     svg("g", {}, ...(surface === "plate" ? front(layout) : [])),
     svg("g", { class: "decided" }, ...(told.decided ?? []).map((cell) => circle(layout.cells[cell].x, layout.cells[cell].y, 47, "decided"))),
     svg("g", { class: "edges" }, ...labels(layout, told.labels, surface, drawing)),
+    svg("g", { class: "numbers" }, ...(told.numbers ?? []).filter(({ cell }) => layout.cells[cell]?.w).flatMap(({ cell, number }) => numbered(layout.cells[cell], number))),
     svg("g", { class: "arrows" }, ...(told.arrows ?? []).slice(0, ARROWS).map((arrow) => arrowOf(layout, arrow))),
   );
   return { picture, layout };
@@ -55,6 +56,8 @@ function lasts({ cells }, last, surface) {
     return svg("rect", { x: x - w / 2 + 3, y: y - h / 2 + 3, width: w - 6, height: h - 6, rx: 12, class: "last" });
   });
 }
+
+const numbered = ({ x, y }, number) => [circle(x + 30, y - 30, 17, "badge"), words(x + 30, y - 29, number, "badge-text", 24)];
 
 function labels({ across, down, cells, width, height, left }, kind, surface, { names }) {
   const size = wordSize(width, 14);
