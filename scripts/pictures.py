@@ -27,7 +27,14 @@ from benchmark import ROOT
 
 PICTURES = ROOT / "docs" / "pictures"
 SOLVER = (sys.executable, "-m", "solver")
-DESKTOP, PHONE = (1000, 740), (390, 844)
+DESKTOP, PHONE = (1100, 860), (390, 844)
+WIDTH = 1760  # of a picture of the desktop, in pixels: pages show it half as wide
+# The last line of the window at which nothing is cut
+UNCUT = """const parts = document.querySelectorAll("#table > *, #below > *, #side > *, #side li, #controls > *, .card");
+  const boxes = [...parts].map((one) => one.getBoundingClientRect()).filter(({ height }) => height);
+  let line = innerHeight;
+  while (boxes.some(({ top, bottom }) => top < line && bottom > line)) line -= 1;
+  return line;"""
 
 # name of the picture: page, fragment of its address, size, dark
 PAGES = {
@@ -91,7 +98,8 @@ def shoot(driver: Any, address: str, size: tuple[int, int], dark: bool, path: Pa
 
     from PIL import Image
 
-    metrics = {"width": size[0], "height": size[1], "deviceScaleFactor": 1.5, "mobile": size[0] < 500}
+    scale = 2 if size == PHONE else WIDTH / size[0]
+    metrics = {"width": size[0], "height": size[1], "deviceScaleFactor": scale, "mobile": size[0] < 500}
     scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": scheme})
@@ -99,7 +107,9 @@ def shoot(driver: Any, address: str, size: tuple[int, int], dark: bool, path: Pa
     driver.get(address)
     time.sleep(4)
     data = base64.b64decode(driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "png"})["data"])
-    picture = Image.open(io.BytesIO(data)).convert("RGB").quantize(128)
+    whole = Image.open(io.BytesIO(data)).convert("RGB")
+    height = round(driver.execute_script(UNCUT) * scale)
+    picture = whole.crop((0, 0, whole.width, height)).quantize(128)
     picture.save(path, optimize=True)
 
 
