@@ -287,6 +287,7 @@ def test_past_its_book_the_page_searches_on(page, books, host, short):
             break
         page.click("#best")
     assert "drawn" in page.status and len(page.played()) == 16
+    page.script("document.getElementById('level').value = 5")  # perfect and tricky
     page.find("#sides [value='1']")[0].click()
     page.press("n")
     while "Red to move" in page.status:
