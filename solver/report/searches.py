@@ -200,7 +200,7 @@ def size(count: float) -> str:
 def tallies(tally_list: Sequence[Tally]) -> list[dict[str, Any]]:
     """The facts of searches to the end."""
     return [
-        {"search": tally.trial.name, **worth(tally.value), **_counts(tally), "seconds": round(tally.seconds, 6)}
+        {"search": tally.trial.name, **worth(tally.value), **_counts(tally), "seconds": tally.seconds}
         for tally in tally_list
     ]
 
@@ -217,7 +217,7 @@ def compared(rules: Rules, tally_list: Sequence[Tally], limit: int) -> str:
             cells[3] = f"{100 * tally.at_once / tally.refuted:.1f} %"
         if tally.value is None:
             cells[0], cells[1] = f">{limit:,}", f"{tally.leaves:,}" if tally.leaves else ""
-        rows.append([*cells, f"{tally.seconds:.2f}", tally.trial.name])
+        rows.append([*cells, "" if tally.seconds is None else f"{tally.seconds:.2f}", tally.trial.name])
     lines = table(rows, ">>>>>>><")
     values = {tally.value for tally in tally_list if tally.value is not None}
     # Correct rules give one value

@@ -71,7 +71,7 @@ class Tally(NamedTuple):
         cutoffs: States at which some moves were skipped.
         hits: Values taken from the table.
         entries: Entries of the table.
-        seconds: Processor time.
+        seconds: Processor time. None if the nodes were counted and nothing ran.
     """
 
     trial: Trial
@@ -83,7 +83,7 @@ class Tally(NamedTuple):
     cutoffs: int
     hits: int
     entries: int
-    seconds: float
+    seconds: float | None
 
 
 WITHOUT_TABLE = Trial(False)
@@ -125,14 +125,14 @@ def compare(
             yield tally
             continue
         if trial == WITHOUT_TABLE:
-            started, below = time.process_time(), dict[Any, tuple[int, int]]()
+            below = dict[Any, tuple[int, int]]()
             # Children come before parents
             for other in truth:
                 children = () if plain.is_terminal(other) else plain.actions(other)
                 counts = [below[plain.result(other, action)] for action in children]
                 below[other] = 1 + sum(nodes for nodes, _ in counts), sum(leaves for _, leaves in counts) or 1
             work = (*below[state], 0, 0, 0, 0, 0) if truth else (tally.nodes, 0, 0, 0, 0, 0, 0)
-            yield Tally(trial, tally.value, *work, time.process_time() - started if truth else 0.0)
+            yield Tally(trial, tally.value, *work, None)
             continue
         if (trial.symmetry and not folded.folds) or (trial.order == "promise" and plain.promise is None):
             continue
@@ -166,7 +166,7 @@ def run_trial(
     started, value = time.process_time(), None
     with contextlib.suppress(BudgetExceeded):
         value = rules.kind.value(search.run(search.visit(state, rules.canonical(state), -INFINITY, INFINITY)))
-    counts, seconds = search.counts, time.process_time() - started
+    counts, seconds = search.counts, round(time.process_time() - started, 6)
     figures = (
         counts.nodes,
         search.leaves,

@@ -60,6 +60,8 @@ def test_an_order_is_judged_by_its_first_moves():
     assert f"{100 * given.at_once / given.refuted:.1f} % with moves as they come" in text
     assert "best moves first: 100.0 %, so it visits" in text
     facts = json.loads(ok("compare", "coins:9", "--json"))["searches"]
+    # Nodes of plain minimax are counted, so no time is told
+    assert [fact["search"] for fact in facts if fact["seconds"] is None] == ["minimax"]
     assert {fact["search"]: fact["at_once"] for fact in facts}["alpha-beta"] == given.at_once
 
 
