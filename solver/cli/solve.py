@@ -119,8 +119,9 @@ def _print_visit(game: Any, traced: bool, plot: str | None, as_json: bool, start
     """Print the nodes that left-to-right alpha-beta visits in a tree, step by step if `traced`, and those it skips."""
     from solver.games.tree import Tree
     from solver.report import charts, trees
+    from solver.rules.notation import names_of
 
-    unfolding, rules, name = None, Rules(game, symmetry=False), game_text(game)
+    unfolding, names, rules, name = None, None, Rules(game, symmetry=False), game_text(game)
     if isinstance(game, Tree) and start != "start":
         raise click.UsageError("--from is for games: a tree is traced from its root")
     if not isinstance(game, Tree):
@@ -131,18 +132,19 @@ def _print_visit(game: Any, traced: bool, plot: str | None, as_json: bool, start
             rules, position.state, rules.mover(position.state) if position.mover is None else position.mover
         )
         game = Tree.from_lists(unfolding.data, file=name)
+        names = [[*names_of(rules, position.state, moves)] for _, moves in unfolding.nodes]
     if traced:
         trees.check_steps(game)
     visit_trace = comparison.trace(game, game.payoff)
-    facts = trees.facts(game, visit_trace, traced)
+    facts = trees.facts(game, visit_trace, traced, names)
     if plot is not None:
         charts.draw_tree(game, visit_trace, plot)
     if as_json:
         click.echo(json.dumps(facts))
         return
-    lines = [*trees.steps(game, visit_trace), "", *trees.drawing(game, visit_trace), ""] if traced else []
-    if unfolding is not None:
-        lines = [*trees.boards(rules, unfolding, visit_trace), *lines]
+    lines = [*trees.steps(game, visit_trace, names), "", *trees.drawing(game, visit_trace), ""] if traced else []
+    if unfolding is not None and names is not None:
+        lines += trees.boards(rules, unfolding, visit_trace, names)
     click.echo("\n".join([*lines, *trees.text(facts), *([] if traced else trees.unseen(facts))]))
 
 

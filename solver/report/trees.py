@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from solver.base.errors import GameError
 from solver.games.tree import Tree, written
 from solver.report.facts import table
 from solver.rules.game import Rules
-from solver.rules.notation import names_of, show
+from solver.rules.notation import show
 from solver.search.comparison import Node, Trace, Unfolded
 
 WIDTH = 120  # columns of a drawing
@@ -17,19 +18,24 @@ DRAWN = 300  # nodes of one
 MOST_STEPS = 1 << 21  # nodes times the columns that the deepest takes, about
 
 
-def facts(tree: Tree, trace: Trace, stepwise: bool = True) -> dict[str, Any]:
+Names = Sequence[Sequence[str]] | None
+"""The moves to each node of a game's tree, in the game's notation. None for a file's tree, which numbers its moves."""
+
+
+def facts(tree: Tree, trace: Trace, stepwise: bool = True, names: Names = None) -> dict[str, Any]:
     """Return the facts of a visit: the value to MAX and a best move, the leaves and those that were not looked at.
 
     Args:
         tree: The tree.
         trace: Its visit.
         stepwise: Whether the steps are among the facts, each with its node named by the moves from the root.
+        names: The moves to each node, if the tree is a game's.
     """
     root = trace.nodes[tree.initial()]
     leaves = list(tree.leaves())
     tree_facts: dict[str, Any] = {
         "value": _plain(root.value),
-        "best": _name(tree, root, root.best),
+        "best": None if root.best is None else _named(tree, root, names, root.best)[-1],
         "leaves": len(leaves),
         "pruned": [
             {"leaf": index, "value": _plain(tree.payoff(leaf))}
@@ -41,8 +47,13 @@ def facts(tree: Tree, trace: Trace, stepwise: bool = True) -> dict[str, Any]:
         tree_facts["steps"] = []
         for node, entered in trace.steps:
             alpha, beta = map(_plain, node.before if entered else node.after)
-            path = ".".join(map(str, node.path))
-            step = {"node": path, "player": node.player, "entered": entered, "alpha": alpha, "beta": beta}
+            step = {
+                "node": _path(tree, node, names),
+                "player": node.player,
+                "entered": entered,
+                "alpha": alpha,
+                "beta": beta,
+            }
             if node.player == "leaf" or not entered:
                 exact = node.low == node.high
                 step["value"] = _plain(node.value)
@@ -78,7 +89,7 @@ def unseen(tree_facts: dict[str, Any]) -> list[str]:
     ]
 
 
-def steps(tree: Tree, trace: Trace) -> list[str]:
+def steps(tree: Tree, trace: Trace, names: Names) -> list[str]:
     """The visit as a table: a numbered line where a node is entered, one without a number where it is left.
 
     A node is named by its probability, by who moves there, and by the moves that lead there.
@@ -89,16 +100,14 @@ def steps(tree: Tree, trace: Trace) -> list[str]:
         number += entered
         alpha, beta = map(written, node.before if entered else node.after)
         share = "" if node.share is None else f"{written(node.share)}: "
-        name = "  " * node.depth + f"{share}{node.player} {'.'.join(map(str, node.path))}".rstrip()
+        name = "  " * node.depth + f"{share}{node.player} {_path(tree, node, names)}".rstrip()
         worth, remark = written(node.value) if node.player == "leaf" else "" if entered else worth_of(node), ""
         # Where it is left: the best move at the root, the moves that were skipped elsewhere
-        best = None if entered or node.parent is not None else _name(tree, node, node.best)
-        if best:
-            remark = f"best move {best}"
+        if not entered and node.parent is None and node.best is not None:
+            remark = f"best move {_named(tree, node, names, node.best)[-1]}"
         elif node.cut and not entered and node.parent is not None:
-            first, last = len(tree.children[node.state]) - len(node.cut) + 1, len(tree.children[node.state])
-            names = [".".join(map(str, (*node.path, move))) for move in (first, last)]
-            which = names[0] if first == last else " to ".join(names)
+            ends = dict.fromkeys((node.cut[0], node.cut[-1]))
+            which = " to ".join(_path(tree, node, names, child) for child in ends)
             remark = f"cut: alpha >= beta, {which} not looked at"
         rows.append([str(number) if entered else "", name, alpha, beta, worth, remark])
     return table(rows, "><>>><")
@@ -171,8 +180,15 @@ def _topped(name: str, lines: list[str], width: int, centre: int) -> Block:
     return [f"{top:<{width}}", *lines], width, centre
 
 
-def _name(tree: Tree, node: Node, child: Any) -> str | None:
-    return None if child is None else str(tree.children[node.state].index(child) + 1)
+def _named(tree: Tree, node: Node, names: Names, child: int | None = None) -> Sequence[str]:
+    """Return the moves to a node, or to a child of it."""
+    if names is not None:
+        return names[node.state if child is None else child]
+    return [*map(str, node.path), *(() if child is None else [str(tree.children[node.state].index(child) + 1)])]
+
+
+def _path(tree: Tree, node: Node, names: Names, child: int | None = None) -> str:
+    return ("." if names is None else " ").join(_named(tree, node, names, child))
 
 
 def _plain(number: Any) -> Any:
@@ -186,12 +202,10 @@ def _number(number: Any) -> str:
     return f"{number:g}" if isinstance(number, float) else str(number)
 
 
-def boards(rules: Rules, unfolding: Unfolded, trace: Trace) -> list[str]:
+def boards(rules: Rules, unfolding: Unfolded, trace: Trace, names: Sequence[Sequence[str]]) -> list[str]:
     """Return the visited nodes with their moves and boards, in the order of the visit."""
     lines = []
-    start, _ = unfolding.nodes[0]
     for number, node in enumerate((node for node, entered in trace.steps if entered), 1):
-        state, moves = unfolding.nodes[node.state]
-        names = " ".join(names_of(rules, start, moves))
-        lines += [f"step {number}: {names or 'the start'}", show(rules.game, state), ""]
+        state, _ = unfolding.nodes[node.state]
+        lines += [f"step {number}: {' '.join(names[node.state]) or 'the start'}", show(rules.game, state), ""]
     return lines

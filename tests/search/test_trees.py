@@ -3,6 +3,7 @@
 import json
 import math
 import random
+import re
 from fractions import Fraction
 
 import pytest
@@ -229,8 +230,11 @@ def test_the_tree_of_a_game_has_the_value_of_the_game(name, position):
 
 def test_solve_traces_small_games_with_their_boards():
     out = ok("solve", "coins:3", "--trace")
-    assert out.startswith("step 1: the start\n3 coins\n") and "value 1, best move 2" in out
-    assert "step 2: a3" in ok("solve", "tic-tac-toe", "--trace", "--from", "a1 b1 c1 a2 c2 b2")
+    assert "\n\nstep 1: the start\n3 coins\n" in out and "value 1, best move 2" in out
+    out = ok("solve", "tic-tac-toe", "--trace", "--from", "a1 b1 c1 a2 c2 b2")
+    # The steps come first, and name moves as the game does
+    assert re.match(r"step +node .*\n +1 +MAX .*\n +2 +MIN a3 ", out)
+    assert out.index("MIN a3 ") < out.index("\nstep 2: a3\n")
 
 
 def test_a_game_of_chance_has_no_such_tree():
