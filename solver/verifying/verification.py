@@ -151,8 +151,9 @@ def _judged(book: Book, rules: Rules, means: claims.Means, progress: Progress) -
     if off is None:
         basis = f"{agrees}; how far they may be from the truth was not bounded: {why}"
         return report._replace(verdict=CONSISTENT, basis=basis)
-    within = math.nextafter(float(off), math.inf)
-    words = f"every value is within {UPWARD.create_decimal_from_float(within):.2e} of the truth"
+    within = math.nextafter(float(off), math.inf) if off else 0.0
+    error = f"within {UPWARD.create_decimal_from_float(within):.2e} of the truth" if off else "exact"
+    words = f"every value is {error}"
     if off <= Fraction(claim):
         return report._replace(basis=words, within=min(within, claim), note=note or why)
     basis = f"{agrees}; {words}, the header claims {claim:.2e}"
