@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 from solver.base.errors import DamagedBook, MethodError, MissingState, PositionError
 from solver.base.progress import Progress, silent
+from solver.base.value import Value
 from solver.book import Book, Source
 from solver.book.streaming import lists
 from solver.play.analysis import Move
@@ -49,6 +50,7 @@ class Puzzle(NamedTuple):
         line: The solution and best play after it, in the game's notation.
         tempting: Wrong moves that a short look does not refute.
         difficulty: A number to rank puzzles of one game by; larger is harder.
+        values: Each move with its value.
     """
 
     state: int
@@ -59,6 +61,7 @@ class Puzzle(NamedTuple):
     line: list[str]
     tempting: int
     difficulty: int
+    values: dict[str, Value]
 
 
 def find_puzzles(
@@ -161,12 +164,13 @@ def _puzzle(player: Player, state: int, goal: str, unique: str) -> Puzzle | None
         return None
     value = solution.value
     assert value is not None
+    values = {format_action(player.game, state, move.action): move.value for move in moves if move.value is not None}
     wrong = [move.value for move in moves if move is not solution and move.value is not None]
     # Of these a short look does not show that they lose
     tempting = sum(value.score >= 0 or value.distance is None or value.distance > LOOK for value in wrong)
     distance = value.distance if goal == "win" else None
-    name = format_action(player.game, state, solution.action)
-    return Puzzle(state, goal, distance, solution.action, name, [], tempting, (distance or 0) + 2 * tempting)
+    name, difficulty = format_action(player.game, state, solution.action), (distance or 0) + 2 * tempting
+    return Puzzle(state, goal, distance, solution.action, name, [], tempting, difficulty, values)
 
 
 def _unique(player: Player, state: int, is_winner: bool) -> bool:

@@ -15,7 +15,7 @@ from solver.puzzles import Puzzle
 from solver.report.facts import facts_of, table, worth
 from solver.rules.boards.text import drawing_of, is_drawn, mover_of
 from solver.rules.game import Rules, game_text
-from solver.rules.notation import first_position, format_action, in_words, show, summary_of
+from solver.rules.notation import first_position, in_words, show, summary_of
 
 MARK = '<meta name="generator" content="solver profile">'  # by which its pages are known
 COLUMNS = (
@@ -227,22 +227,23 @@ def puzzle_text(rules: Rules, puzzle: Puzzle, number: int) -> str:
 
 
 def puzzle_task(rules: Rules, puzzle: Puzzle) -> dict[str, Any]:
-    """Return a puzzle as a task for a language model: a prompt, the legal answers and the right one.
+    """Return a puzzle as a task for a language model: a prompt, the right answer, and each legal one with its value.
 
     `solver.score_answer(book, state, answer)` scores an answer.
     """
-    legal = [format_action(rules.game, puzzle.state, action) for action in rules.actions(puzzle.state)]
-    about = " ".join((type(rules.game).__doc__ or "").split())
+    plies = "" if puzzle.distance is None else " plies (moves of either side, this one included)"
     prompt = (
-        f"This is a position of the game {game_text(rules.game)}. {about}\n\n{show(rules.game, puzzle.state)}\n\n"
-        f"It is your turn. One move {GOALS[puzzle.goal].format(puzzle.distance)}. Legal moves: {', '.join(legal)}."
-        " Answer with one move."
+        f"This is a position of the game {game_text(rules.game)}. {summary_of(rules.game)}\n\n"
+        f"{show(rules.game, puzzle.state)}\n\n"
+        f"It is your turn. One move {GOALS[puzzle.goal].format(puzzle.distance)}{plies}."
+        f" Legal moves: {', '.join(puzzle.values)}. Answer with one move."
     )
     return {
         "game": game_text(rules.game),
         "state": puzzle.state,
         "prompt": prompt,
-        "legal": legal,
+        "legal": [*puzzle.values],
+        "values": {move: rules.kind.words(value, rules.reward is not None) for move, value in puzzle.values.items()},
         "answer": puzzle.move,
         "difficulty": puzzle.difficulty,
     }

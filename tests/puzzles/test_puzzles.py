@@ -155,7 +155,7 @@ def test_a_win_that_cannot_be_proved_is_left_out(monkeypatch):
     monkeypatch.setattr(finding, "MOST_CHECKED", 3)
     rules = Rules(load_game("connect-four:4,4"))
     assert solver.find_puzzles("connect-four:4,4", 3, win_in=(9, 9)) == []
-    assert finding._is_proved(rules, Puzzle(0, "draw", None, 0, "1", [], 0, 0))
+    assert finding._is_proved(rules, Puzzle(0, "draw", None, 0, "1", [], 0, 0, {}))
 
 
 def test_answers_are_scored_by_the_value_that_they_keep():
@@ -200,7 +200,10 @@ def test_the_command_prints_boards_json_tables_and_tasks():
     rows = list(csv.DictReader(io.StringIO(ok(*options, "--format", "csv"))))
     assert [row["move"] for row in rows] == [fact["move"] for fact in facts] and len(rows) == 3
     tasks = [json.loads(line) for line in ok(*options, "--format", "tasks").splitlines()]
+    assert "`" not in tasks[0]["prompt"] and "One move wins in 9 plies (" in tasks[0]["prompt"]
     for task in tasks:
+        assert [*task["values"]] == task["legal"]
+        assert [move for move, value in task["values"].items() if value.startswith("win")] == [task["answer"]]
         assert task["answer"] in task["legal"] and "Answer with one move." in task["prompt"]
         assert solver.score_answer("connect-four:4,3", task["state"], task["answer"]) == 1.0
 
