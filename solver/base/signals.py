@@ -2,7 +2,7 @@
 
 While a command runs they are exceptions, which let it clean up. Before, while modules are imported, and afterwards,
 while threads and callbacks end, there is nothing to clean up, and an exception would end in a traceback: the process
-leaves at once. Python gives signals back to the system before it is gone, so `leave` does not go so far.
+leaves immediately. Python gives signals back to the system before it is gone, so `leave` does not go so far.
 
 Rules that do not end are ended by a signal, too: `impatient`, after so many seconds of computing.
 
@@ -47,7 +47,7 @@ def give_back(earlier: dict[int, Any]) -> None:
 
 
 def begin() -> None:
-    """A command begins: a signal is KeyboardInterrupt or Terminated; of a second one the process ends at once."""
+    """A command begins: a signal is KeyboardInterrupt or Terminated; of a second one the process ends immediately."""
     _asked.clear()
     if signal.getsignal(signal.SIGINT) is _end:
         signal.signal(ALARM, _end_again)

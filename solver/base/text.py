@@ -85,7 +85,7 @@ def table_rows(lines: Iterable[str], delimiter: str = ",") -> Iterator[tuple[int
             yield rows.line_num, row
             size = 0
     except csv.Error:
-        reason = f"quotes that do not match, or {csv.field_size_limit():,} characters in a field: mend them"
+        reason = f"quotes that do not match, or {csv.field_size_limit():,} characters in a field: fix them"
         raise TextError(f"line {rows.line_num}: {reason}") from None
 
 

@@ -335,5 +335,5 @@ def _disk_errors(target: Path) -> Iterator[None]:
         if full is not None:
             raise ResourceError(f"{full}, then again") from error
         raise ResourceError(
-            f"{target} cannot be written, {free:,} bytes free: {error}: mend the disk, then again"
+            f"{target} cannot be written, {free:,} bytes free: {error}: fix the disk, then again"
         ) from error

@@ -303,7 +303,7 @@ class _Lines:
 
 @contextlib.contextmanager
 def thinking(seconds: float, quiet: bool = False) -> Iterator[None]:
-    """Say on stderr that the machine thinks, where an answer does not come at once."""
+    """Say on stderr that the machine thinks, where an answer does not come immediately."""
     text = f"thinking, {seconds:g} s at most, loading aside ..."
     say = threading.Timer(THINKING_SECONDS, click.echo, (text,), {"err": True})
     say.daemon = True

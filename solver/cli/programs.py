@@ -281,7 +281,7 @@ def ugi_command(source: str, method: str, live: bool, own: str | None, **search:
 
     The engine reads standard input and writes standard output. It answers from a book, and searches where the book has
     no answer. `go` takes movetime, p1time and p2time with p1inc and p2inc, depth, nodes or infinite; a bare `go` takes
-    --budget. Lines with `info` give score, depth, nodes and the expected line. `stop` ends a search at once. Send
+    --budget. Lines with `info` give score, depth, nodes and the expected line. `stop` ends a search immediately. Send
     `isready` first: it loads the compiled search. At the end of the input a search with a limit is finished.
     """
     from solver.base.text import text_lines

@@ -280,7 +280,7 @@ class Store:
 
     def _failed(self, error: Exception) -> ResourceError:
         where = f"{self.url} on {socket.gethostname()}"
-        return ResourceError(f"{where}: {one_line(error)}: mend it, then the same command goes on")
+        return ResourceError(f"{where}: {one_line(error)}: fix it, then the same command goes on")
 
 
 class Lease:

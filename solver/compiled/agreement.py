@@ -229,7 +229,7 @@ def audit(
         except Exception as error:
             raise UncompiledRules(
                 f"{rules.name}: state {state}: the plain rules fail ({type(error).__name__}: {error}), the"
-                " compiled ones do not: mend the rules"
+                " compiled ones do not: fix the rules"
             ) from error
         if merit is None or own_merit is None or unknown or not units.agrees(merit, own_merit):
             what = "it has no actions" if own_merit is None else f"its children give it {own_merit}"

@@ -195,7 +195,7 @@ def parse(text: str) -> Any:
     except RecursionError:
         return _parse_deep(text)
     except json.JSONDecodeError as error:
-        raise ValueError(f"line {error.lineno}: no JSON from column {error.colno} on: mend it there") from None
+        raise ValueError(f"line {error.lineno}: invalid JSON from column {error.colno} on: fix it") from None
 
 
 def _is_deep(text: str) -> bool:

@@ -128,7 +128,7 @@ class Player:
             self.practical = Practical(self.rules, self.knowledge.value, opponent)
         self._evaluate, self._module, self._making = evaluate, module, threading.Lock()
         if evaluate is not None or module is not None:
-            # A file that is none is refused at once
+            # A file that is none is refused immediately
             self.foresight  # noqa: B018
 
     @property

@@ -8,7 +8,7 @@ the plies. `depth 0` is known without a search.
 A search runs in a thread, so that `stop`, `isready` and `quit` are obeyed meanwhile. Whatever was wrong is an `info
 string`; of a position that was refused there is no move, `bestmove (none)`.
 
-The engine thinks aloud: better and better answers until it is told to stop. Answers from the solution come at once.
+The engine thinks aloud: better and better answers until it is told to stop. Answers from the solution come immediately.
 Else a search of limited depth and an exact one take turns that double, the first for an answer at any time, the second
 for the truth: both keep their tables, so that a turn goes on where the last ended.
 """
@@ -81,7 +81,7 @@ class Thinker:
 
         With a `depth`, or a budget of nodes, by the search of limited depth alone. Raises GameError for bad rules.
         """
-        # The solution and a look of two plies come at once
+        # The solution and a look of two plies come immediately
         with contextlib.suppress(MissingState):
             move = self._silent.choose(state)
             if (move.best and move.value is not None) or all(known.is_told for known in self._silent.analyse(state)):

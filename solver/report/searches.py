@@ -57,7 +57,7 @@ def check_text(facts: dict[str, Any]) -> str:
     if facts["one_sided"]:
         lines.append("warning: the same player is to move in every state: a move is to pass the turn on")
     if facts["compiled"]:
-        lines.append("compiled, they say what plain Python says of all these states")
+        lines.append("the compiled rules agree with plain Python in all these states")
     elif facts["compiled"] is False:
         lines.append(f"only in plain Python, which is some sixty times slower: {facts['reason']}")
     elif facts["solved"] is not None:

@@ -342,7 +342,7 @@ class Work:
             if error.errno == errno.ENOMEM:
                 raise ResourceError(f"no more memory can be mapped ({error.strerror}): raise the limit") from error
             where = f"{self.folder or tempfile.gettempdir()}: {error.strerror or error}"
-            raise ResourceError(f"{where}: mend it, then the same command goes on") from error
+            raise ResourceError(f"{where}: fix it, then the same command goes on") from error
 
     def remove(self) -> None:
         """The solve is complete: nothing of it is needed any more."""

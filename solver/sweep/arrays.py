@@ -295,7 +295,7 @@ class ByState(ArraySweep):
             if fault == TOO_MANY:
                 raise Unfit(f"there are more than {MOST_TIERS} tiers")
             if fault == BEYOND:
-                raise GameError(f"state {culprit} has a child that is not below size(), {self.size}: mend size")
+                raise GameError(f"state {culprit} has a child that is not below size(), {self.size}: fix size")
             self.expansion.refuse(listed)
             if len(open_states) < len(states):
                 marks[states] = FINISHED

@@ -55,7 +55,7 @@ def test_check_does_what_solve_would_do_at_first(tmp_path, monkeypatch):
     if extras.has_kernels():
         compared = []
         monkeypatch.setattr("solver.compiled.agreement.compare", lambda *of: compared.append(of))
-        assert "compiled, they say what plain Python says" in ok("check", "coins")
+        assert "the compiled rules agree with plain Python" in ok("check", "coins")
         assert len(compared[0][1]) == facts["states"]
     monkeypatch.setattr(extras, "has_kernels", lambda: False)
     assert "only in plain Python, which is some sixty times slower: pip install" in ok("check", "coins")

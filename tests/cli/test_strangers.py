@@ -86,7 +86,7 @@ DEEP = 20_000
 CHANCES = ",".join(f'["1/{number}",1]' for number in PRIMES)
 TREES = {
     "twice": ('{"MAX":[1],"MAX":[2]}', "an object has 'MAX' twice"),
-    "no-commas": ("[1 2,,,3]", "line 1: no JSON from column 4 on"),
+    "no-commas": ("[1 2,,,3]", "line 1: invalid JSON from column 4 on"),
     "no-commas-deep": ("[" * DEEP + "1 2,,,3" + "]" * DEEP, "whole numbers, not '2,,,3]]]]]]]]]]]]...'"),
     "comma-too-many-deep": ("[" * DEEP + "1,\n]" + "]" * DEEP, "line 2: a deep tree"),
     "behind-the-end-deep": ("[" * DEEP + "1" + "]" * DEEP + ",1", "whole numbers, not ',1'"),

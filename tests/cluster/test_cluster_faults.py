@@ -381,7 +381,7 @@ def test_a_server_of_s3_that_dies(place):
         assert until(lambda: len(listed()) > 5)
         server.kill()
         code, error = place.ended(driver)
-        assert code == 6 and is_one_line(error) and error.endswith("mend it, then the same command goes on\n")
+        assert code == 6 and is_one_line(error) and error.endswith("fix it, then the same command goes on\n")
     with served(place) as (_, listed):
         assert place.solve(*options, code=ON_THREADS) == (0, "")
         assert digest(place.book) == truth(SMALL)[0]

@@ -206,7 +206,7 @@ def test_a_store_that_fails_for_good(tmp_path, place, kind):
         try:
             found, _ = solve(book, url)
         except ResourceError as error:
-            assert str(error).endswith("the disk is tired: mend it, then the same command goes on")
+            assert str(error).endswith("the disk is tired: fix it, then the same command goes on")
             book.unlink(missing_ok=True)  # it was complete, but the store could not be cleared
             Faults.strike = staticmethod(lambda operation, path: None)
             found, _ = solve(book, url)
@@ -224,7 +224,7 @@ def test_a_full_disk_is_said_at_once_and_its_parts_are_removed(tmp_path):
 
     Faults.strike = strike
     line = refused(tmp_path / "b.lmdb", f"faulty://{folder}")
-    assert line.endswith("No space left on device: mend it, then the same command goes on")
+    assert line.endswith("No space left on device: fix it, then the same command goes on")
     assert not [path for path in folder.rglob(".*")]
     assert [path.name for path in folder.rglob("commit*")] == ["commit-000000"]
     Faults.strike = staticmethod(lambda operation, path: None)
@@ -243,7 +243,7 @@ def test_places_that_are_no_store(tmp_path):
     (tmp_path / "b.lmdb.shards").touch()
     assert "File exists" in refused(book)
     (tmp_path / "b.lmdb.shards").unlink()
-    assert not Path("/proc/solve").exists() and "mend it" in refused(book, "/proc")
+    assert not Path("/proc/solve").exists() and "fix it" in refused(book, "/proc")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file"]
 
 

@@ -111,7 +111,7 @@ def test_chance_has_weights(tmp_path):
         ("state,next,reward\na,007,1\n7,a,\n", "line 2: next '007' is not a state, '7' is"),
         ("state,next,reward\na,b,3\nb,a,5\nb,c,0\n", "play can go on for ever from 'a', and the values are margins"),
         ("state,next\na,b\n\udcff,c\n", "line 3: not UTF-8"),
-        ('state,next\na,"b\n', "line 2: quotes that do not match, or 131,072 characters in a field: mend them"),
+        ('state,next\na,"b\n', "line 2: quotes that do not match, or 131,072 characters in a field: fix them"),
     ],
     ids=map(str, itertools.count()),
 )

@@ -256,7 +256,7 @@ def _loaded(text: str) -> Any:
         game = pyspiel.load_game(text)
     except Exception as error:  # of its own class
         reason = " ".join(str(error).split())[:200]
-        raise GameError(f"OpenSpiel does not load {text[:80]}: {reason}: mend its parameters") from None
+        raise GameError(f"OpenSpiel does not load {text[:80]}: {reason}: fix its parameters") from None
     kind, reasons = game.get_type(), []
     if game.num_players() != 2:
         reasons.append(f"is for {game.num_players()} players")
