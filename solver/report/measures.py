@@ -8,7 +8,6 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from solver.base.value import Value
 from solver.play.showing import drawn
 from solver.profiling import Profile
 from solver.puzzles import Puzzle
@@ -84,7 +83,7 @@ def text(profile: Profile, rules: Rules) -> str:
         lines.append(f"{ply.ply:3}{ply.share:9.1%}{ply.moves:7.2f}{one_good:>15}")
     lines += ["", "first move, its value, and the mean result between players that see 2 plies"]
     lines += [
-        f"{name:10} {_said(value, rules):12} {round(expected, 3) + 0.0:+.3f}"
+        f"{name:10} {in_words(value, rules):12} {round(expected, 3) + 0.0:+.3f}"
         for name, value, expected in profile.first_moves
     ]
     return "\n".join(lines)
@@ -98,7 +97,7 @@ def row(profile: Profile, rules: Rules) -> list[str]:
     moves = sum(ply.share * ply.moves for ply in profile.plies) / games
     return [
         profile.game,
-        _said(profile.value, rules),
+        in_words(profile.value, rules),
         "?" if profile.states is None else f"{profile.states:,}",
         draws,
         f"{weak.wins:.1%}",
@@ -149,7 +148,7 @@ def page(profile: Profile, rules: Rules) -> str:
     if one_good := [100 * ply.one_good for ply in profile.plies if ply.one_good is not None]:
         choice.append(_bars(one_good, "per cent of positions with a choice where one move alone is good", "loss"))
     moves = [
-        f'<tr><td class="name">{escape(name)}</td><td class="name">{escape(_said(value, rules))}</td>'
+        f'<tr><td class="name">{escape(name)}</td><td class="name">{escape(in_words(value, rules))}</td>'
         f"<td>{round(expected, 3) + 0.0:+.3f}</td></tr>"
         for name, value, expected in profile.first_moves
     ]
@@ -165,10 +164,6 @@ def page(profile: Profile, rules: Rules) -> str:
         choice=choice,
         moves=moves,
     )
-
-
-def _said(value: Value | None, rules: Rules) -> str:
-    return "unknown" if value is None else in_words(value, rules)
 
 
 def _head(profile: Profile, rules: Rules) -> str:

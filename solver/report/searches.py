@@ -236,11 +236,12 @@ def compared(rules: Rules, tally_list: Sequence[Tally], limit: int) -> str:
         "At once: of the positions where a move is too good for the other side to allow, so that alpha-beta need not",
         f"look at the others, the share where the first move tried was: {100 * share:.1f} % with moves as they come.",
     ]
-    for order, tally in ended.items():
+    for tally in ended.values():
         own, ratio = tally.at_once / tally.refuted, tally.nodes / given.nodes
         reason = "so it visits" if (own > share) == (ratio < 1) else "yet it visits"
-        name = {"best": "best moves first", "worst": "worst moves first"}.get(order, "the rules' promise first")
-        lines.append(f"  {name}: {100 * own:.1f} %, {reason} {ratio:.2f} times as many nodes")
+        lines.append(
+            f"  {tally.trial.name.partition(', ')[2]}: {100 * own:.1f} %, {reason} {ratio:.2f} times as many nodes"
+        )
     return "\n".join(lines)
 
 

@@ -35,7 +35,7 @@ def facts(tree: Tree, trace: Trace, stepwise: bool = True, names: Names = None) 
     leaves = list(tree.leaves())
     tree_facts: dict[str, Any] = {
         "value": _plain(root.value),
-        "best": None if root.best is None else _named(tree, root, names, root.best)[-1],
+        "best": None if root.best is None else _path(tree, root, names, root.best),
         "leaves": len(leaves),
         "pruned": [
             {"leaf": index, "value": _plain(tree.payoff(leaf))}
@@ -46,14 +46,8 @@ def facts(tree: Tree, trace: Trace, stepwise: bool = True, names: Names = None) 
     if stepwise:
         tree_facts["steps"] = []
         for node, entered in trace.steps:
-            alpha, beta = map(_plain, node.before if entered else node.after)
-            step = {
-                "node": _path(tree, node, names),
-                "player": node.player,
-                "entered": entered,
-                "alpha": alpha,
-                "beta": beta,
-            }
+            window = zip(("alpha", "beta"), map(_plain, node.before if entered else node.after), strict=True)
+            step = {"node": _path(tree, node, names), "player": node.player, "entered": entered, **dict(window)}
             if node.player == "leaf" or not entered:
                 exact = node.low == node.high
                 step["value"] = _plain(node.value)
@@ -104,7 +98,7 @@ def steps(tree: Tree, trace: Trace, names: Names) -> list[str]:
         worth, remark = written(node.value) if node.player == "leaf" else "" if entered else worth_of(node), ""
         # Where it is left: the best move at the root, the moves that were skipped elsewhere
         if not entered and node.parent is None and node.best is not None:
-            remark = f"best move {_named(tree, node, names, node.best)[-1]}"
+            remark = f"best move {_path(tree, node, names, node.best)}"
         elif node.cut and not entered and node.parent is not None:
             ends = dict.fromkeys((node.cut[0], node.cut[-1]))
             which = " to ".join(_path(tree, node, names, child) for child in ends)
@@ -180,15 +174,11 @@ def _topped(name: str, lines: list[str], width: int, centre: int) -> Block:
     return [f"{top:<{width}}", *lines], width, centre
 
 
-def _named(tree: Tree, node: Node, names: Names, child: int | None = None) -> Sequence[str]:
-    """Return the moves to a node, or to a child of it."""
-    if names is not None:
-        return names[node.state if child is None else child]
-    return [*map(str, node.path), *(() if child is None else [str(tree.children[node.state].index(child) + 1)])]
-
-
 def _path(tree: Tree, node: Node, names: Names, child: int | None = None) -> str:
-    return ("." if names is None else " ").join(_named(tree, node, names, child))
+    """Return the moves from the root to a node, or to a child of it."""
+    if names is not None:
+        return " ".join(names[node.state if child is None else child])
+    return ".".join(map(str, [*node.path, *([] if child is None else [tree.children[node.state].index(child) + 1])]))
 
 
 def _plain(number: Any) -> Any:
