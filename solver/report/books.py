@@ -171,10 +171,7 @@ def diff_facts(differences: Any) -> dict[str, Any]:
     """Return the facts of differences (`edit.comparing.diff`). A value that a book lacks is null."""
     return {
         "equal": differences.equal,
-        "header": {
-            name: [fact._asdict() if hasattr(fact, "_asdict") else fact for fact in pair]
-            for name, pair in differences.header.items()
-        },
+        "header": {name: facts_of(pair) for name, pair in differences.header.items()},
         "only_first": differences.only_first,
         "only_second": differences.only_second,
         "other_values": differences.other_values,
