@@ -184,9 +184,8 @@ def diff_text(facts: dict[str, Any]) -> str:
     if facts["equal"]:
         return "the books hold the same"
     numbers = [facts[name] for name in ("only_first", "only_second", "other_values")]
-    header = facts["header"].items()
     lines = []
-    for name, pair in header:
+    for name, pair in facts["header"].items():
         left_fact, right_fact = ("none" if fact is None else WORDS.get(name, str)(fact) for fact in pair)
         lines.append(f"{FACT_NAMES.get(name, name)}: {left_fact} / {right_fact}")
     lines.append("states: {:,} only in the first, {:,} only in the second, {:,} of other values".format(*numbers))

@@ -222,8 +222,7 @@ def compared(rules: Rules, tally_list: Sequence[Tally], limit: int) -> str:
     values = {tally.value for tally in tally_list if tally.value is not None}
     # Correct rules give one value
     value_text = " or ".join(rules.kind.words(value) for value in values)
-    verdict = f"value {value_text} for the side to move" if value_text else "none came to its end: --nodes"
-    lines += ["", verdict]
+    lines += ["", f"value {value_text} for the side to move" if value_text else "none came to its end: --nodes"]
     # Why orders of moves help or hurt alpha-beta without a table: how often the first move refutes
     plain = [tally for tally in tally_list if tally.trial.prune and not tally.trial.table]
     ended = {tally.trial.order: tally for tally in plain if tally.value and tally.refuted}
