@@ -194,7 +194,7 @@ def test_states_of_random_play_are_unfinished_and_distinct():
 @pytest.mark.parametrize("hidden", [(), *slow((8,))])
 def test_learning_from_a_book_beats_the_rules_own_evaluate(hidden, tmp_path):
     book = book_of("connect-four:4,3")
-    found = learn(book, hidden=hidden, states=2000)
+    found = learn(book, hidden=hidden, states=1000)
     assert found.shape() == [found.features, *hidden, 1]
     assert found.figures["sign"] > max(0.85, found.figures["evaluate_sign"])
     assert found.figures["best_moves"] > found.figures["evaluate_best_moves"]

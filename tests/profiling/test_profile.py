@@ -80,7 +80,7 @@ def test_random_players_of_tic_tac_toe(tic_tac_toe):
 @pytest.mark.parametrize("name", ["pong-hau-ki", *slow("mu-torere", "kalah:3")])
 def test_random_play_lies_within_the_interval_of_a_simulation(name):
     outcomes = profile_of(name).of("random", "random")
-    rules, chance, results, games = Player(name).rules, random.Random(0), [], 100
+    rules, chance, results, games = Player(name).rules, random.Random(0), [], 50
     for _ in range(games):
         state, mover, gained, plies = rules.game.initial(), 0, 0, 0
         while not rules.is_terminal(state) and plies < 1000:

@@ -126,7 +126,7 @@ PRINTING = {  # commands by the sections that list their fields
     "grade": ("grade tic-tac-toe games.txt",),
     "diff": ("diff tic-tac-toe trimmed.lmdb",),
     "check": ("check tic-tac-toe",),
-    "compare": ("compare coins:5", "compare tic-tac-toe b2 --depth 2"),
+    "compare": ("compare coins:5", "compare tic-tac-toe:2,2 --depth 2"),
     "Solve a tree": ("solve tree:exercise.json --trace",),
     "games": ("games tic-tac-toe",),
 }

@@ -37,7 +37,7 @@ NAIVELY_SOLVED = 12_100  # states that the naive twin may take
 )
 def test_the_rules_pass_the_public_check(text, request):
     slow = request.node.get_closest_marker("slow")
-    assert check_game(load_game(text), playouts=100 if slow else 3)
+    assert check_game(load_game(text), playouts=100 if slow else 2)
 
 
 class Word(int):

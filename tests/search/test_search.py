@@ -12,11 +12,12 @@ from solver.search import Budget, alphabeta, heuristic, retrograde, solution_of
 from tests import naive
 from tests.games import ACYCLIC, MORE_GAMES, SMALL_GAMES
 from tests.refusals import raises
-from tests.ways import slow, slowly
+from tests.ways import quickly, slow, slowly
 from tests.written import ruled, write_rules
 
 ONE_OF_EACH = {text.partition(":")[0]: text for text in reversed(ACYCLIC)}.values()
 BOARDS = slowly(ACYCLIC, *(text for text in ACYCLIC if text not in ONE_OF_EACH))
+RETROGRADE = ("tic-tac-toe:3,2,2", "hexapawn", "mu-torere:false", "nine-holes", "quixo:2")  # test_pipeline has more
 LATER = slow(*(text for text in MORE_GAMES if hasattr(load_game(text), "tier")))
 DECIDED, MORE_DECIDED = (
     [text for text in some if not is_score_game(load_game(text))] for some in (SMALL_GAMES, MORE_GAMES)
@@ -33,7 +34,7 @@ def test_a_search_takes_numbers_of_numpy_as_pythons(search):
         assert search(game, kind(start), **options)[:2] == search(game, start, **options)[:2]
 
 
-@pytest.mark.parametrize("symmetry", [True, False])
+@pytest.mark.parametrize("symmetry", [*slow(True), False])
 @pytest.mark.parametrize("text", [*BOARDS, *LATER])
 def test_minimax_values_every_state(text, symmetry):
     game = load_game(text)
@@ -41,7 +42,7 @@ def test_minimax_values_every_state(text, symmetry):
     assert dict(solution_of(result.table, is_score_game(game))) == naive.solve(game, symmetry)
 
 
-@pytest.mark.parametrize("text", [*DECIDED, "kalah:2,3", *slow(*MORE_DECIDED)])
+@pytest.mark.parametrize("text", [*quickly(DECIDED, RETROGRADE), "kalah:2,3", *slow(*MORE_DECIDED)])
 def test_retrograde_analysis_values_every_state(text):
     game = load_game(text)
     assert dict(solution_of(retrograde.solve(game).table, is_score_game(game))) == naive.solve(game, symmetry=True)
@@ -66,7 +67,7 @@ def test_the_best_action_leads_to_the_value_from_every_state_in_any_order(text):
     states = sorted(state for state in truth if not game.is_terminal(state))
     random.Random(1).shuffle(states)
     table = {}
-    results = [(state, alphabeta.solve(game, state, table=table)) for state in states[:300]]
+    results = [(state, alphabeta.solve(game, state, table=table)) for state in states[:100]]
     for state, result in [*results, (game.initial(), alphabeta.minimax(game))]:
         assert result.value == truth[state]
         child = game.result(state, result.action)
@@ -74,15 +75,6 @@ def test_the_best_action_leads_to_the_value_from_every_state_in_any_order(text):
         assert rules.gain(state, result.action) + sign * truth[child].score == result.value.score
         if result.value.distance is not None:
             assert truth[child].distance == result.value.distance - 1
-
-
-def test_alphabeta_prunes():
-    game = load_game("connect-four:4,3")
-    full, pruned = alphabeta.minimax(game), alphabeta.solve(game)
-    assert pruned.counts.nodes < full.counts.nodes * 2 / 3
-    assert pruned.counts.cutoffs > 0
-    assert full.counts.hits > 0
-    assert full.counts.nodes == len(full.table)
 
 
 def test_no_recursion_limit():
@@ -143,7 +135,7 @@ def test_the_textbook_tree():
 def test_depth_limited_search_sees_wins_within_its_depth():
     game = load_game("tic-tac-toe")
     truth = naive.solve(game)
-    for state, value in list(truth.items())[::4]:
+    for state, value in list(truth.items())[::16]:
         if not game.is_terminal(state) and value.distance is not None and value.distance <= 3:
             found = heuristic.search(game, state, depth=3)
             assert (found.value, found.exact) == (value, True)
@@ -163,7 +155,7 @@ def test_searches_to_the_end_are_exact_and_estimates_are_marked(search):
 
 def test_depth_limited_alphabeta_is_depth_limited_negamax():
     game = load_game("tic-tac-toe")
-    for state in random.Random(3).sample(naive.enumerate_states(game), 200):
+    for state in random.Random(3).sample(naive.enumerate_states(game), 60):
         if not game.is_terminal(state):
             for depth in (1, 2, 3):
                 pruned, full = heuristic.search(game, state, depth=depth), heuristic.negamax(game, state, depth=depth)

@@ -109,22 +109,11 @@ def test_free_memory_is_what_the_control_groups_leave(tmp_path, group, files, fr
     assert free_memory(tmp_path) == int(MEMORY_SHARE * free * GIB)
 
 
-def test_bad_rules_of_a_user_are_refused_before_solving(tmp_path):
-    bad = write_rules(tmp_path / "bad.py", result="(state + action) % 10 - 1", tier="9 - state")
-    raises(GameError, "state", pipeline.solve, load_game(bad), tmp_path / "bad.lmdb")
-    assert [path.name for path in tmp_path.iterdir() if path.suffix == ".lmdb"] == []
-
-
 def test_a_target_that_cannot_be_written_is_refused_before_solving(tmp_path):
     (tmp_path / "folder.lmdb").mkdir()
     for target in (tmp_path / "missing" / "book.lmdb", tmp_path / "folder.lmdb"):
         with pytest.raises((BookError, ResourceError)):
             pipeline.solve(load_game("connect-four"), target)  # would take hours
-
-
-def test_boards_too_large_are_refused_at_once():
-    for text in ("connect-four:20,20", "connect-four:0,4", "tic-tac-toe:1000,1000", "nim:" + ",".join(["9999"] * 7)):
-        raises(GameError, None, load_game, text)
 
 
 @pytest.mark.parametrize("kernels", [False, pytest.param(True, marks=compiled)])

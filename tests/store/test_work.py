@@ -40,7 +40,7 @@ from solver.sweep.checkpoint import (  # noqa: E402
 )
 from solver.sweep.scale import Scale, Tally  # noqa: E402
 from tests.refusals import raises  # noqa: E402
-from tests.solutions import Stopped, swept  # noqa: E402
+from tests.solutions import Stopped  # noqa: E402
 from tests.ways import slow_rows  # noqa: E402
 
 pytestmark = pytest.mark.interpreted
@@ -83,7 +83,7 @@ def small_pieces(monkeypatch):
 
 
 STOPPED = ("connect-four:4,3", "kalah:2,3", "nim:2,3,4", "three-mens-morris:1", "nine-holes")
-SMALLER = (GAME, "kalah:2,2", "nim:1,2,3", "three-mens-morris:1")
+SMALLER = (GAME, "kalah:2,2", "nim:1,2,3", "pong-hau-ki")
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_solve_stopped_anywhere_goes_on_to_the_same_book(tmp_path, small_piece
         stops = 0
         while not book.exists():
             try:
-                at = chance.randrange(1, whole.calls) if stops < 3 else 0
+                at = chance.randrange(1, whole.calls) if stops < (3 if times == 10 else 2) else 0
                 pipeline.solve(game, book, checkpoint=0, progress=Stop(at), say=said.append)
             except Stopped:
                 stops += 1
@@ -143,7 +143,7 @@ def test_another_game_is_refused_and_restart_discards(tmp_path):
     assert said == [] and not folder.exists()
 
 
-@pytest.mark.parametrize("removed", range(1, 6))
+@pytest.mark.parametrize("removed", [1, 2, 5])
 def test_a_removal_stopped_anywhere_leaves_no_checkpoint(tmp_path, monkeypatch, removed):
     """The book is complete then: what is left of the folder must not stand in the way of the next one."""
     unlink, calls = os.unlink, []
@@ -276,10 +276,6 @@ def test_a_disk_too_small_for_the_values_is_refused_unless_anyway(tmp_path, monk
         pipeline.solve(load_game(GAME), tmp_path / "book.lmdb")
     assert list(tmp_path.iterdir()) == []
     assert pipeline.solve(load_game(GAME), tmp_path / "book.lmdb", anyway=True).path.exists()
-
-
-def test_a_tier_with_cycles_that_memory_cannot_hold_is_refused():
-    raises(ResourceError, "states.*GiB of memory.*--memory", swept, load_game("quixo:3"), memory=1 << 13)
 
 
 MEASURED = """

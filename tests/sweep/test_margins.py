@@ -99,7 +99,7 @@ def test_live_search_finds_margins_where_play_comes_back(maze, given):
 
 
 @compiled
-@pytest.mark.parametrize("given", [(12, 3, 1, 0), (12, 3, 2, 3), *slow((3000, 4, 1, 0), (3000, 4, 2, -3))])
+@pytest.mark.parametrize("given", [(8, 2, 1, 0), (8, 2, 2, 3), *slow((3000, 4, 1, 0), (3000, 4, 2, -3))])
 def test_the_sweep_finds_what_the_naive_twin_finds(maze, tmp_path, monkeypatch, given):
     interpret(monkeypatch)
     by_kernels(monkeypatch)
@@ -136,10 +136,10 @@ def test_compiled_grounds_are_those_of_plain_python(maze, tmp_path, monkeypatch)
 
     interpret(monkeypatch)
     monkeypatch.setattr(verification, "PLAIN_LIMIT", 0)
-    game = maze(12, 3, 3, 2)
+    game = maze(8, 2, 3, 2)
     pipeline.solve(game, tmp_path / "maze.lmdb").close()
     assert verification.verify(tmp_path / "maze.lmdb", game).verdict == "proved"
-    false = naive.solve(maze(12, 3, 3, 3))
+    false = naive.solve(maze(8, 2, 3, 3))
     values = {state: value for state, value in false.items() if not game.is_terminal(state)}
     write_values(tmp_path / "false.lmdb", values, facts=facts_of(game, values, method="retrograde"))
     raises(DamagedBook, FAULTS[UNGROUNDED], verification.verify, tmp_path / "false.lmdb", game)

@@ -423,8 +423,8 @@ def test_bad_symmetries_and_tables_are_refused(symmetries, tables, message):
 
 
 def test_parents_that_lack_a_move_are_found(ring):
-    assert check_game(ring())
-    raises(GameError, "parents yields it 0 times", check_game, ring(bug=" or target == 0"))
+    assert check_game(ring(), playouts=20)
+    raises(GameError, "parents yields it 0 times", check_game, ring(bug=" or target == 0"), playouts=20)
 
 
 @pytest.mark.interpreted
@@ -459,8 +459,9 @@ def test_other_methods_mean_what_they_mean_elsewhere(tmp_path, monkeypatch, by_k
     raises(MethodError, "stays in its tier", pipeline.solve, game, method="minimax")
 
 
+@pytest.mark.interpreted
 def test_too_many_positions_for_the_memory_are_refused_at_once(by_kernels):
-    raises(ResourceError, "--wdl", pipeline.solve, "nine-mens-morris", memory=1 << 30)
+    raises(ResourceError, "--wdl", pipeline.solve, "nine-mens-morris:7", memory=1 << 30)
 
 
 def test_memory_that_is_needed_is_less_without_distances():
@@ -484,7 +485,7 @@ def test_among_drawn_moves_the_one_that_is_hardest_to_answer_is_played(tmp_path)
     with pipeline.solve(game, tmp_path / "book.lmdb", wdl=True) as book:
         practical, best = Player(book, live=False, method="practical"), Player(book, live=False)
         scores = {state: value.score for state, value in naive.solve(game).items() if not game.is_terminal(state)}
-        expected = [practical.choose(state).practical for state, score in scores.items() if score == 0]
+        expected = [practical.choose(state).practical for state, score in [*scores.items()][::10] if score == 0]
         assert any(expected)
         wins = [state for state, score in scores.items() if score > 0]
         assert [practical.choose(state).action for state in wins] == [best.best(state) for state in wins] != []

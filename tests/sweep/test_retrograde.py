@@ -78,7 +78,7 @@ def test_acyclic_games_agree_with_the_sweep(text):
 def test_workers_and_the_plain_algorithm_give_the_same_bytes(tmp_path, monkeypatch):
     from solver.base import extras
 
-    game = load_game("mu-torere")
+    game = load_game("pong-hau-ki")
     for workers in (1, 3):
         pipeline.solve(game, tmp_path / f"{workers}.lmdb", workers=workers, symmetry=False)
     monkeypatch.setattr(extras, "has_kernels", lambda: False)
@@ -238,7 +238,10 @@ def test_chunks_of_any_size_agree(monkeypatch):
 
 @pytest.mark.parametrize(
     ("text", "memory"),
-    [("mu-torere", 20_000), *slow_rows(("three-mens-morris:1", 100_000), ("three-mens-morris:1", 10**6))],
+    [
+        ("pong-hau-ki", 3_000),
+        *slow_rows(("mu-torere", 20_000), ("three-mens-morris:1", 100_000), ("three-mens-morris:1", 10**6)),
+    ],
 )
 @pytest.mark.interpreted
 def test_an_index_beyond_the_memory_is_built_in_ranges(text, memory, monkeypatch):
@@ -265,4 +268,4 @@ def test_starts_are_listed_in_parts(monkeypatch):
 
 @pytest.mark.interpreted
 def test_what_it_cannot_do_is_refused():
-    raises(ResourceError, "--memory", swept, load_game("mu-torere"), memory=1000)
+    raises(ResourceError, "states.*GiB of memory.*--memory", swept, load_game("mu-torere"), memory=1000)

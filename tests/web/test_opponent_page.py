@@ -31,7 +31,7 @@ def states_of(book, count):
 def test_the_page_plays_as_python(pages, name):
     folder = pages(name)
     with Book(folder / "book.lmdb") as book:
-        game, states, player = book.game, states_of(book, 25), Player(book, method="practical")
+        game, states, player = book.game, states_of(book, 15), Player(book, method="practical")
         models = {plies: Practical(player.rules, player.knowledge.value, plies) for plies in OPPONENTS}
         answers = ask("practical", folder, [str(state) for state in states])
         for state, answer in zip(states, answers, strict=True):
@@ -51,7 +51,7 @@ def test_the_page_plays_as_python(pages, name):
 def test_the_page_refutes_as_python(pages, name):
     folder = pages(name)
     with Book(folder / "book.lmdb") as book:
-        game, states, player, gaveaway = book.game, states_of(book, 25), Player(book), 0
+        game, states, player, gaveaway = book.game, states_of(book, 15), Player(book), 0
         for state, said in zip(states, ask("why", folder, [str(state) for state in states]), strict=True):
             reasons = [player.why(state, action) for action in player.rules.actions(state)]
             assert [one["name"] for one in said] == [format_action(game, state, one.action) for one in reasons]

@@ -60,7 +60,7 @@ def test_a_page_says_what_a_player_says(pages, name):
     folder = pages(name, game)
     with Book(folder / "book.lmdb", game) as book:
         player, rules = Player(book), book.rules
-        for position, answer in ask_positions("answers", folder, positions_of(rules, 120)):
+        for position, answer in ask_positions("answers", folder, positions_of(rules, 60)):
             value, moves = player.examine(position.state)
             outcomes = player.outcomes(position.state)
             assert {name: [words, best] for name, words, best in answer["moves"]} == said_of(player, position)
@@ -84,7 +84,7 @@ def test_a_page_of_a_book_without_distances_says_none(pages, name):
     folder = pages(name)
     with Book(folder / "book.lmdb") as book:
         player, game = Player(book), book.game
-        positions = [one for one in positions_of(player.rules, 100) if not game.is_terminal(one.state)]
+        positions = [one for one in positions_of(player.rules, 50) if not game.is_terminal(one.state)]
         for position, answer in ask_positions("answers", folder, positions, "wdl"):
             value, moves = player.examine(position.state)
             said = {format_action(game, position.state, move.action): move.value.outcome for move in moves}
@@ -104,12 +104,12 @@ def test_of_what_a_book_lacks_two_plies_are_searched(tmp_path, kept, monkeypatch
         facts = {"game": whole.header.game, "rules": whole.header.rules, "method": "alphabeta", "scope": "exact"}
         facts |= {"symmetry": True, "states": None, "terminal": None, "tiers": None}
         write_values(tmp_path / "b.lmdb", {one: value for one, value in whole.items() if stays(one)}, facts=facts)
-        positions = [one for one in positions_of(rules, 150) if not rules.is_terminal(one.state)]
+        positions = [one for one in positions_of(rules, 70) if not rules.is_terminal(one.state)]
         with Book(tmp_path / "b.lmdb") as book:
             export_page(book, tmp_path)
             stored = sum(rules.canonical(one.state) in book for one in positions)
         known = [is_right(*pair, player, rules) for pair in ask_positions("answers", tmp_path, positions)]
-        assert stored + 20 < sum(known) < len(known)
+        assert stored + 10 < sum(known) < len(known)
         stopped = list(ask_positions("stopped", tmp_path, positions, 3))
         fewer = [is_right(*pair, player, rules) for pair in stopped]
         assert stored < sum(fewer) < sum(known) and max(answer["asked"] for _, answer in stopped) == 4
@@ -123,7 +123,7 @@ def test_a_page_of_a_grown_book_tells_estimates_from_what_is_exact(tmp_path, mon
     with Book(tmp_path / "book.lmdb") as book:
         export_page(book, tmp_path)
         game, player, truth, kinds = book.game, Player(book, live=False), naive.solve(book.game), set()
-        positions = [one for one in positions_of(player.rules, 150) if not game.is_terminal(one.state)]
+        positions = [one for one in positions_of(player.rules, 60) if not game.is_terminal(one.state)]
         for position, answer in ask_positions("answers", tmp_path, positions):
             known, moves = player.examine(position.state)
             names = {format_action(game, position.state, move.action): move for move in moves}
@@ -230,7 +230,7 @@ def refuse(monkeypatch, name):
 
 
 @needs_node
-@pytest.mark.parametrize("name", ["actions", "canonical", "cells", "format_action"])
+@pytest.mark.parametrize("name", ["actions", *slow("canonical"), "cells", "format_action"])
 def test_where_rules_have_no_translation_the_module_tells_them(pages, tmp_path, monkeypatch, name):
     """The shipped one: that of a book that is whole is there for its rules, and searches nothing."""
     game = "connect-four:4,3" if name == "format_action" else "tic-tac-toe"  # which has none of its own

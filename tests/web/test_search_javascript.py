@@ -55,7 +55,7 @@ def said(value):
 @pytest.mark.parametrize("name", GAMES)
 def test_answers_are_the_naive_twins(module_of, tmp_path, name):
     rules, truth = Rules(load_game(name)), naive.solve(load_game(name))
-    states = some(truth, 150)
+    states = some(truth, 60)
     answers = ask("answers", module_of(name), tmp_path, states)
     for state, answer in zip(states, answers, strict=True):
         assert answer["value"] == said(truth[state]) and answer["known"] == [said(truth[state]), True]
