@@ -67,13 +67,6 @@ def test_every_move_is_judged_as_the_naive_twin_does(tmp_path, text):
         assert {worth(rules, values, one.state, names[name]) for name in one.best} == {one.before}
 
 
-def test_a_book_that_plays_itself_makes_no_mistake():
-    player = Player("connect-four:4,4")
-    line = "".join(str(action + 1) for action, _ in player.line(player.game.initial()))
-    grades = grade(player, [line])
-    assert grades.total == (16, 16, 16) and grades.sides == [(8, 8, 8)] * 2 and grades.blunders == []
-
-
 def test_what_a_book_does_not_know_is_not_judged(tmp_path):
     trim("connect-four:4,4", tmp_path / "opening.lmdb", Trim(max_ply=3))
     with Book(tmp_path / "opening.lmdb") as book:

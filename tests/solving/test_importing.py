@@ -124,13 +124,3 @@ def test_numbers_that_are_no_states_are_refused(solved, tmp_path, monkeypatch):
     monkeypatch.setattr("solver.solving.ways.imported.STEP", 100)
     fails(6, "free some memory", "import", tmp_path / "odd.jsonl", GAME, "-o", tmp_path / "odd.lmdb")
     fails(2, "cannot be read", "import", tmp_path / "none.jsonl", GAME, "-o", tmp_path / "odd.lmdb")
-
-
-def test_values_may_be_taken_unverified(solved, tmp_path):
-    lines, _ = solved
-    win = next(number for number, line in enumerate(lines) if json.loads(line)["score"] == 1)
-    distance = json.loads(lines[win])["distance"]
-    odd = [*lines[:win], changed(lines[win], distance=distance + 2), *lines[win + 1 :]]
-    (tmp_path / "odd.jsonl").write_text("\n".join(odd))
-    ok("import", tmp_path / "odd.jsonl", GAME, "-o", tmp_path / "odd.lmdb", "--no-verify")
-    fails(5, "another value than its children", "verify", tmp_path / "odd.lmdb")

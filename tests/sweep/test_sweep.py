@@ -121,22 +121,6 @@ def test_what_is_looked_up_at_a_time_fits_into_memory(monkeypatch):
     assert {2, 3} <= {cuts for _, cuts, _ in seen}
 
 
-@pytest.mark.parametrize("memory", [*slow(None), 1 << 12])
-@pytest.mark.slow
-def test_states_scattered_over_many_tiers_are_brought_together(monkeypatch, memory):
-    whole = swept(load_game("nim:2,3,4"))
-    scatter = runs.Runs.scatter
-    monkeypatch.setattr(runs.Runs, "scatter", lambda self, *arrays: scattered.append(arrays) or scatter(self, *arrays))
-    for block in (2, 3, 100):
-        scattered = []
-        monkeypatch.setattr(runs, "SCATTER_TIERS", block)
-        monkeypatch.setattr(expansion, "are_scattered", lambda count, lowest, highest: count > 0)
-        other = swept(load_game("nim:2,3,4"), memory=memory)
-        assert scattered
-        assert columns(whole) == columns(other)
-        assert whole._replace(parts=other.parts) == other
-
-
 @pytest.mark.slow
 def test_a_run_is_not_made_for_every_pair_of_tiers(monkeypatch):
     """Of 300 tiers a move leads to any later one: 45,000 pairs."""

@@ -274,32 +274,6 @@ def short(books):
     return books / "short.lmdb"
 
 
-@one_page(0)
-def test_past_its_book_the_page_searches_on(page, books, host, short):
-    with solver.Book(short) as book:
-        export(book, f"{books}/searching/")
-    page.address = f"{host}/searching/"
-    page.open()
-    for _ in range(16):
-        page.wait(lambda: "Searching" not in page.status)
-        assert page.agrees()
-        if not page.moves:
-            break
-        page.click("#best")
-    assert "drawn" in page.status and len(page.played()) == 16
-    page.script("document.getElementById('level').value = 5")  # perfect and tricky
-    page.find("#sides [value='1']")[0].click()
-    page.press("n")
-    while "Red to move" in page.status:
-        before = len(page.played())
-        page.wait(lambda: "Searching" not in page.status)
-        assert page.agrees()
-        page.find("#moves .move")[0].click()
-        page.wait(lambda before=before: len(page.played()) == before + 2 or not page.moves)
-        page.wait(lambda: "Red to move" in page.status or not page.moves)
-    assert "Yellow wins" in page.status or "drawn" in page.status
-
-
 @one_page(1)
 def test_without_a_book_the_page_searches_all_the_way(page, books, host):
     export(page.book.game, f"{books}/alone/")
