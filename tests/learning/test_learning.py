@@ -285,7 +285,7 @@ def test_players_and_judges_of_another_game_are_refused():
 
 
 def elo_of(*words):
-    return json.loads(ok("match", *words, "--games", "100", "-q", "--json"))
+    return json.loads(ok("match", *words, "--games", "60", "-q", "--json"))
 
 
 def test_each_level_beats_the_one_below():

@@ -100,8 +100,8 @@ def test_random_play_lies_within_the_interval_of_a_simulation(name):
 
 @pytest.mark.parametrize("name", ["hexapawn", *slow("tic-tac-toe", "kalah:3", "three-mens-morris")])
 def test_simulated_results_lie_within_their_intervals(name):
-    exact, simulated = profile_of(name), solver.profile(name, games=80)
-    assert simulated.games == 80 and simulated.states is None and "perfect" not in simulated.players
+    exact, simulated = profile_of(name), solver.profile(name, games=40)
+    assert simulated.games == 40 and simulated.states is None and "perfect" not in simulated.players
     for outcomes in simulated.matrix:
         true = exact.of(outcomes.first, outcomes.second)
         assert abs(outcomes.mean - true.mean) <= 2.5 * outcomes.interval  # five standard deviations
@@ -109,7 +109,7 @@ def test_simulated_results_lie_within_their_intervals(name):
         assert sum(outcomes.lengths) == pytest.approx(1)
     assert [ply.moves for ply in simulated.plies[:2]] == pytest.approx([ply.moves for ply in exact.plies[:2]], rel=0.2)
     assert [first[:2] for first in simulated.first_moves] == [first[:2] for first in exact.first_moves]
-    assert simulated == solver.profile(name, games=80)
+    assert simulated == solver.profile(name, games=40)
 
 
 @pytest.mark.parametrize("plies", [1, 2])

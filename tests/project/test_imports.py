@@ -82,7 +82,7 @@ def found_in(path):
             if asked.rpartition(".")[2] in ("game", "cls", "rules"):
                 found.asks.append(f"{path.relative_to(PACKAGE)}:{node.lineno}")
         found.imports.extend(names)
-        if node in tree.body:
+        if names and node in tree.body:
             found.at_top.extend(names)
     return found
 

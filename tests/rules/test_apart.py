@@ -14,14 +14,14 @@ from solver.rules.game import load_game
 from solver.rules.notation import format_action
 from tests import naive
 from tests.oracles import placements, table
-from tests.ways import quickly
+from tests.ways import quickly, slowly
 
 PLACED = {}  # by game, how many positions follow each of some positions: `27 675-3` are 27 after a ply, 3 of 675 over
 for line in table("moves.csv"):
     PLACED.setdefault(line["game"], {})[int(line["state"])] = line["after"]
 
 
-@pytest.mark.parametrize("text", PLACED)
+@pytest.mark.parametrize("text", slowly(PLACED, "picaria:9", "nocca-nocca:5,3", "nocca-nocca:4,4", "quoridor:3,4,2"))
 def test_moves_lead_to_as_many_positions_as_by_rules_written_apart(text):
     """From the start and from positions of random games."""
     game = load_game(text)

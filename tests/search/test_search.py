@@ -132,15 +132,6 @@ def test_the_textbook_tree():
 # searches of limited depth
 
 
-def test_depth_limited_search_sees_wins_within_its_depth():
-    game = load_game("tic-tac-toe")
-    truth = naive.solve(game)
-    for state, value in list(truth.items())[::16]:
-        if not game.is_terminal(state) and value.distance is not None and value.distance <= 3:
-            found = heuristic.search(game, state, depth=3)
-            assert (found.value, found.exact) == (value, True)
-
-
 @pytest.mark.parametrize("search", [heuristic.search, heuristic.negamax])
 def test_searches_to_the_end_are_exact_and_estimates_are_marked(search):
     game = load_game("tic-tac-toe:3,2,2")

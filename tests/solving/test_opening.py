@@ -60,7 +60,7 @@ def arrays(monkeypatch):
     return exhaustive
 
 
-PLIED = ("kalah:2,3", "coins", "mu-torere", "pong-hau-ki", "hexapawn", "tic-tac-toe", "three-mens-morris:1")
+PLIED = ("kalah:2,3", "coins", "pong-hau-ki", "hexapawn", *slow("mu-torere", "tic-tac-toe", "three-mens-morris:1"))
 
 
 @pytest.mark.parametrize("symmetry", [True, *slow(False)])
@@ -76,8 +76,8 @@ def test_plies_by_arrays_are_the_plain_ones(monkeypatch, text, symmetry, request
     assert some == layers[: len(some)] and len(some) < len(layers)
 
 
-@pytest.mark.parametrize("symmetry", [True, False])
-@pytest.mark.parametrize("text", ["tic-tac-toe", "connect-four:4,3", "kalah:2,3", "dots-and-boxes:2,1", "coins"])
+@pytest.mark.parametrize("symmetry", [True, *slow(False)])
+@pytest.mark.parametrize("text", ["tic-tac-toe", *slow("connect-four:4,3"), "kalah:2,3", "dots-and-boxes:2,1", "coins"])
 @pytest.mark.interpreted
 def test_merits_by_arrays_are_true(arrays, text, symmetry):
     game = load_game(text)

@@ -81,7 +81,7 @@ RIGHT = (
 
 
 @pytest.mark.interpreted
-@pytest.mark.parametrize("memory", [None, 40])
+@pytest.mark.parametrize("memory", [*slow(None), 40])
 @pytest.mark.parametrize("game", RIGHT, ids=map(str, itertools.count()))
 def test_large_numbers_have_the_plain_values(game, memory):
     assert values(swept(game, memory=memory)) == truth_of(game)
