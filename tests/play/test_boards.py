@@ -2,7 +2,6 @@
 
 import functools
 import pickle
-import random
 import re
 from collections import Counter
 from xml.etree import ElementTree
@@ -19,8 +18,9 @@ from solver.rules.boards.scene import Label, label_of, marks_of
 from solver.rules.boards.surfaces import OWN_MEN
 from solver.rules.boards.text import cells_of_move, drawing_of
 from solver.rules.game import Rules
-from solver.rules.notation import board_of, chances, first_position, format_action, next_position
+from solver.rules.notation import board_of, chances, first_position, format_action
 from tests.commands import run
+from tests.pages import positions_of
 from tests.processes import python
 from tests.project.test_imports import PACKAGE, loaded_by
 from tests.refusals import raises
@@ -29,22 +29,6 @@ from tests.written import write_rules
 SITE = PACKAGE / "web" / "site"
 NAMES = [{"chess-ending": "chess-ending:KBNK"}.get(name, name) for name in CATALOGUE if name not in ("graph", "tree")]
 SVG = "{http://www.w3.org/2000/svg}"
-
-
-def positions(rules, count=3, seed=1):
-    """Some positions of random games: the start, and unfinished or finished ones where a player decides."""
-    chance = random.Random(seed)
-    found = [first_position(rules)]
-    for _ in range(count):
-        position = found[0]
-        for _ in range(chance.randrange(2, 12)):
-            if rules.is_terminal(position.state):
-                break
-            outcomes = chances(rules.game, position.state)
-            actions = list(range(len(outcomes))) or list(rules.actions(position.state))
-            position = next_position(rules, position, chance.choice(actions))
-        found.append(position)
-    return found
 
 
 def invented(rules, position):
@@ -79,7 +63,7 @@ def words_of(root):
 def test_every_game_is_drawn(name):
     rules = Rules(solver.load_game(name))
     kind = drawing_of(rules.game).get("board")
-    for position in positions(rules):
+    for position in (first_position(rules), *positions_of(rules, 12)[3::4]):
         told = invented(rules, position)
         text = showing.drawn(rules, position, told, "a <caption> & more")
         assert text == showing.drawn(rules, position, told, "a <caption> & more")

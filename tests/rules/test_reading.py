@@ -1,7 +1,6 @@
 """Boards read back: as `show` prints them, as rows, and as arrays; and boards that cannot be."""
 
 import itertools
-import random
 import re
 
 import numpy as np
@@ -13,8 +12,9 @@ from solver.export.layout import layout_of
 from solver.games import CATALOGUE, FROM_FILES
 from solver.rules.boards.text import is_drawn, mover_of
 from solver.rules.game import Rules, load_game, own_method
-from solver.rules.notation import board_of, first_position, legal_actions, next_position, show
+from solver.rules.notation import board_of, show
 from solver.rules.reading import parse_position
+from tests.pages import positions_of
 from tests.refusals import raises
 from tests.ways import slow
 
@@ -52,21 +52,11 @@ TWELVE = [
 LATER = slow(*sorted({*GAMES, *VARIANTS} - {*TWELVE}))
 
 
-def positions_of(game, count, seed=0):
-    """Positions along random games."""
-    rules, chance = Rules(game), random.Random(seed)
-    position = first_position(rules)
-    for _ in range(count):
-        yield position
-        actions = list(legal_actions(rules, position.state).values())
-        position = next_position(rules, position, chance.choice(actions)) if actions else first_position(rules)
-
-
 @pytest.mark.parametrize("name", [*TWELVE, *LATER])
 def test_every_game_reads_what_it_shows_and_its_rows(name):
     game = load_game(name)
     rules = Rules(game)
-    for number, position in enumerate(positions_of(game, 42)):
+    for number, position in enumerate(positions_of(rules, 42)):
         if number % 14 and not rules.is_terminal(position.state):
             continue
         read = parse_position(game, show(game, position.state, position.mover))
@@ -88,7 +78,7 @@ def test_arrays_of_numbers_are_read(name):
     """0 for an empty cell, 1 and 2 for the marks of the layout, or the numbers of seeds."""
     game = load_game(name)
     symbols = layout_of(Rules(game)).symbols
-    for position in positions_of(game, 30):
+    for position in positions_of(Rules(game), 30):
         rows = board_of(game, position.state, position.mover)
         numbers = np.array(
             [[(symbols if symbols[0] == "0" else f".{symbols}").index(mark) for mark in row] for row in rows]
@@ -117,7 +107,7 @@ def test_blank_cells_are_read_in_lists_and_as_numbers(name):
     game = load_game(name)
     if own_method(game, "from_cells") is None or not is_drawn(game):
         return
-    for position in [*positions_of(game, 16)][::4]:
+    for position in positions_of(Rules(game), 16)[::4]:
         rows, side = board_of(game, position.state, position.mover or 0), (position.mover or 0) + 1
         empty = "0" if "".join(rows).isdecimal() else "."
         for blank in ("", " ", None):

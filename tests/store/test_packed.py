@@ -122,12 +122,3 @@ def test_a_shelf_of_values(dtype):
         assert shelf.size == 40000
         for begin, end in [(0, 0), (0, 1), (1, 2), (8191, 8194), (29999, 30001), (0, 40000)]:
             assert shelf.part(begin, end).tolist() == values[begin:end].tolist()
-
-
-def test_a_directory_reaches_to_the_last_key():
-    """The end of its last cell is 2**63, which wraps."""
-    for states in ([LAST], [LAST - 2, LAST - 1, LAST]):
-        keys = np.array(states, np.int64)
-        shift, prefix, found = directory.cells_of(keys)
-        begins = [np.count_nonzero(keys >> shift < prefix + cell) for cell in range(len(found) - 1)]
-        assert found.tolist() == [*begins, len(keys)]

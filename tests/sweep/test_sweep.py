@@ -104,24 +104,6 @@ def test_any_budget_of_memory_gives_the_same(memory, text):
 
 
 @pytest.mark.slow
-def test_what_is_looked_up_at_a_time_fits_into_memory(monkeypatch):
-    seen, ranges = [], backward.Backward._key_ranges
-
-    def watched(self, own):
-        cut = ranges(self, own)
-        seen.append((self._bytes(self._child_rows(own)) / len(cut), len(cut), self.memory))
-        return cut
-
-    whole = columns(swept(load_game("connect-four:4,4")))
-    monkeypatch.setattr(backward.Backward, "_key_ranges", watched)
-    monkeypatch.setattr(backward, "BLOCKS_PER_SEGMENT", 2)  # blocks of the tier under way, of which there are ten
-    for memory in (100_000, 160_000, 220_000):
-        assert columns(swept(load_game("connect-four:4,4"), memory=memory)) == whole
-    assert all(each <= free for each, _, free in seen)
-    assert {2, 3} <= {cuts for _, cuts, _ in seen}
-
-
-@pytest.mark.slow
 def test_a_run_is_not_made_for_every_pair_of_tiers(monkeypatch):
     """Of 300 tiers a move leads to any later one: 45,000 pairs."""
     added = []
