@@ -139,19 +139,6 @@ def test_a_player_with_an_alphabeta_book_never_does_worse_than_the_value(tmp_pat
                 todo += [(game.result(state, action), 1 - mover) for action in game.actions(state)]
 
 
-def test_a_complete_book_is_never_searched_past(tmp_path):
-    game = load_game("connect-four:4,3")
-    pipeline.solve(game, tmp_path / "book.lmdb")
-    with Book(tmp_path / "book.lmdb") as book:
-        player = Player(book)
-        unreachable = next(
-            state for state in range(4096, 65536) if not game.is_terminal(state) and game.canonical(state) not in book
-        )
-        for ask in (player.value, player.examine, player.best):
-            raises(PositionError, f"play cannot reach state {unreachable}, .* book.lmdb shows: give", ask, unreachable)
-        raises(ForeignBook, None, Player, book, load_game("connect-four:3,4"))
-
-
 REACHED = [("tic-tac-toe", "instant"), ("hexapawn", "compact"), ("dots-and-boxes", "ranked")]
 REACHED += [("domineering:3,3", "trimmed"), ("hexapawn", "wdl")]
 MORE_REACHED = [(game, form) for game in ("tic-tac-toe", "dots-and-boxes") for form in ("compact", "trimmed")]
@@ -283,6 +270,8 @@ def test_a_move_in_a_game_with_cycles_is_chosen_from_what_retrograde_analysis_fo
 
 def test_a_mapping_needs_its_game():
     raises(GameError, r"does not know its game: write Player\(values, game\)", Player, {1: Value(0)})
+    with Book("coins") as book:
+        raises(ForeignBook, None, Player, book, load_game("connect-four:3,4"))
 
 
 def test_the_budget_is_for_all_moves_of_a_state_together(monkeypatch):

@@ -102,13 +102,6 @@ def test_every_go_ends_in_a_move():
         assert Talk("tic-tac-toe")(f"go {words}")[-1].startswith("bestmove "), words
 
 
-def test_a_position_that_play_cannot_reach_is_refused():
-    talk = Talk(load_game("tic-tac-toe"))  # by its book
-    (said,) = talk("position fen #7")
-    assert said.startswith("info string position refused: play cannot reach state 7, as the complete book")
-    assert talk("go")[-1] == "bestmove (none)"
-
-
 def test_a_position_may_be_a_number_and_dice_have_no_best_move():
     game = load_game("connect-four:4,4")
     state = parse_position(game, "112").state

@@ -92,11 +92,6 @@ def test_every_state_of_play_that_goes_on_has_a_number_of_its_own(text):
     assert all(rules.numbering.unrank(number) == state for number, state in numbers.items())
 
 
-@pytest.mark.parametrize("text", ["animal-shogi", *slow("six-mens-morris:6", "tic-tac-toe:5,5,4")])
-def test_states_of_larger_games_have_numbers(text):
-    check_game(load_game(text), playouts=3)
-
-
 def test_digits_come_in_the_order_that_rules_say(tmp_path):
     game = load_game(write_rules(tmp_path / "heaps.py", SCAN))
     diagram = Numbering(game)

@@ -87,11 +87,6 @@ def test_no_recursion_limit():
     assert alphabeta.solve(Tree.from_lists(deep)).value == Value(1)
 
 
-@pytest.mark.parametrize("solve", [alphabeta.minimax, alphabeta.solve])
-def test_cyclic_games_are_sent_to_retrograde_analysis(solve):
-    raises(MethodError, "mu-torere has cycles, .* use retrograde analysis", solve, load_game("mu-torere"))
-
-
 def test_mu_torere_is_a_draw():
     """1,180 states: 208 won, 844 drawn, 128 lost; the longest win takes 5 plies (32 states)."""
     solution = solution_of(retrograde.solve(load_game("mu-torere"), symmetry=False).table, False)

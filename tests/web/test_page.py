@@ -313,6 +313,7 @@ def test_pages_are_the_same_every_time_and_need_nothing_else(pages, tmp_path):
     assert files["book.bin"] == (tmp_path / "book.bin").read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["book.bin", "one", "two"]
     texts = {name: data.decode() for name, data in files.items() if not name.endswith((".bin", ".png"))}
+    assert "script-src 'self';" in texts["index.html"]  # as there is no module
     reference = r'(?:from |src=|href=|remote\(|URL\(|import\()"(?:\./)?([^"#]+)"'
     named = {one for text in texts.values() for one in re.findall(reference, text)}
     named = {name for name in named if not name.startswith(("$", "node:")) and name != "./"}  # the page itself

@@ -227,13 +227,6 @@ def test_the_example_plays_by_the_book_then_by_the_search(module_of, tmp_path, m
     assert [path.name for path in (tmp_path / "site").glob("*.d.ts")] == ["game.d.ts"]
 
 
-def test_a_page_of_a_whole_book_has_no_module(tmp_path):
-    with solver.Book(QUICK) as book:
-        export(book, f"{tmp_path}/site/")
-    assert not (tmp_path / "site" / "game.wasm").exists()
-    assert "script-src 'self';" in (tmp_path / "site" / "index.html").read_text("utf-8")
-
-
 def test_a_page_of_a_game_alone_has_its_rules_and_its_module(module_of, tmp_path):
     assert "a game without a book" in ok("export", QUICK, "--live", "-o", f"{tmp_path}/site/")
     page = tmp_path / "site"
