@@ -90,8 +90,7 @@ class Answers:
             facts: Any = self.ask(position)
         except SolverError as error:
             facts = {"position": position, "error": str(error)}
-        line: bytes = self.records.line_of(facts)
-        return line
+        return bytes(self.records.line_of(facts))
 
     def ask(self, position: str, budget: Any = None) -> records.Position:
         """Return the facts of a position.

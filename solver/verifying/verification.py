@@ -205,11 +205,9 @@ def _bound(book: Book, rules: Rules, options: Options, *, compiled: bool) -> tup
             if off > most:
                 farthest, most = state, off
         return _checked_bound(book, farthest, most / point, anew.units.error / (2 * point)), reason
-    except MethodError as error:
-        if rules.reward is not None:
+    except (MethodError, UncompiledRules) as error:
+        if rules.reward is not None and isinstance(error, MethodError):
             raise DamagedBook(f"{book.path}: no method solves its game ({error}): solve again") from None
-        return None, str(error)
-    except UncompiledRules as error:
         return None, str(error)
 
 

@@ -24,7 +24,7 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "search": {"base", "rules"},
     "check": {"base", "rules", "search"},
     "wasm": {"wasmtime", "base", "rules", "search"},
-    "store": {"llvmlite", "numba", "numpy", "base", "rules"},
+    "store": {"llvmlite", "msgspec", "numba", "numpy", "base", "rules"},
     "compiled": {"llvmlite", "msgpack", "numba", "numpy", "base", "games", "rules", "search", "check", "store", "wasm"},
     "book": {"lmdb", "msgpack", "numba", "numpy", "base", "games", "rules", "compiled", "store"},
     "play": {"base", "rules", "search", "check", "wasm", "compiled", "book"},
