@@ -84,6 +84,7 @@ def children_of(rules, state):
     return {rules.canonical(rules.result(state, action)) for action in rules.actions(state)}
 
 
+@pytest.mark.interpreted
 def test_the_tiers_of_a_game_that_can_be_counted_are_counted(small):
     rules, states = small
     census = projection.census(rules.game, seconds=1e9, tiers=True)
