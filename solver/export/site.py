@@ -228,8 +228,8 @@ def files(*folders: str) -> dict[str, str]:
     parts = [part for folder in ("reader", "site", *folders) for part in (WEB / folder).iterdir() if "." in part.name]
     texts = {part.name: part.read_text("utf-8") for part in parts if not part.name.endswith((".d.ts", ".mjs"))}
     texts |= {name: LAYOUT.sub("", text) for name, text in texts.items() if name.endswith(".js")}
-    # What the page has of the reader in itself, programs may import from its folder all the same
-    kept = {*ALONE, *(part.name for part in (WEB / "reader").iterdir())}
+    # What the page has in itself, programs may import from its folder, too: the reader, and how moves are chosen
+    kept = {*ALONE, "values.js", "progress.js", "words.js", *(part.name for part in (WEB / "reader").iterdir())}
     names = sorted(name for name in texts if name in kept or not name.endswith(".js"))
     return {name: _joined(name, texts) if name in ("list.js", "page.js") else texts[name] for name in names}
 

@@ -317,7 +317,7 @@ def test_pages_are_the_same_every_time_and_need_nothing_else(pages, tmp_path):
     reference = r'(?:from |src=|href=|remote\(|URL\(|import\()"(?:\./)?([^"#]+)"'
     named = {one for text in texts.values() for one in re.findall(reference, text)}
     named = {name for name in named if not name.startswith(("$", "node:")) and name != "./"}  # the page itself
-    assert named | {"index.html", "book.js", "game.d.ts"} == set(files) - {"preview.png"}
+    assert named | {"index.html", "book.js", "game.d.ts", "values.js"} == set(files) - {"preview.png"}
     others = {"http://www.w3.org/2000/svg"}  # the name of a language
     assert {one for text in texts.values() for one in re.findall(r"https?://[^\s\"']+", text)} == others
 
