@@ -142,7 +142,7 @@ def export_all(
     are of one game.
     """
     if not is_page(path):
-        raise MethodError(f"{path} holds one book: several become pages in a folder, with a slash: {Path(path).stem}/")
+        raise MethodError(f"{path} holds one book: name one, or for the pages of several a folder, with a slash: site/")
     target = Path(os.path.realpath(path))
     with _writing(target), contextlib.ExitStack() as stack:
         opened = [stack.enter_context(_opened(source, True)) for source in sources]

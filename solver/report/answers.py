@@ -32,7 +32,7 @@ Known = tuple[Value | None, bool, str, float | None]  # as `analysis.Answer`
 MOST_NIMBERS = 1 << 20  # kept from question to question
 
 
-class _Plain:
+class _Facts:
     """What text needs of a record, whose other fields are None: what writes JSON takes long to import."""
 
     def __init__(self, names: list[str], *fields: Any) -> None:
@@ -49,7 +49,7 @@ FIELDS = {  # of the classes of `records`, those that are always given
     "Chance": "faces probability value score distance child",
     "Why": "move gives line words",
 }
-PLAIN = types.SimpleNamespace(**{kind: functools.partial(_Plain, names.split()) for kind, names in FIELDS.items()})
+PLAIN = types.SimpleNamespace(**{kind: functools.partial(_Facts, names.split()) for kind, names in FIELDS.items()})
 
 
 class Answers:

@@ -152,8 +152,8 @@ def _judged(book: Book, rules: Rules, means: claims.Means, progress: Progress) -
         basis = f"{agrees}; how far they may be from the truth was not bounded: {why}"
         return report._replace(verdict=CONSISTENT, basis=basis)
     within = math.nextafter(float(off), math.inf) if off else 0.0
-    error = f"within {UPWARD.create_decimal_from_float(within):.2e} of the truth" if off else "exact"
-    words = f"every value is {error}"
+    near = f"within {UPWARD.create_decimal_from_float(within):.2e} of the truth" if off else "exact"
+    words = f"every value is {near}"
     if off <= Fraction(claim):
         return report._replace(basis=words, within=min(within, claim), note=note or why)
     basis = f"{agrees}; {words}, the header claims {claim:.2e}"
@@ -176,10 +176,8 @@ def _bound(book: Book, rules: Rules, options: Options, *, compiled: bool) -> tup
         DamagedBook: A value is farther from the truth than the header claims.
     """
     needed, reason = BOUND_BYTES * len(book), None
-    fits, compiled = (
-        options.memory is None or needed <= options.memory,
-        compiled and not rules.plain_only and extras.has_kernels(),
-    )
+    fits = options.memory is None or needed <= options.memory
+    compiled = compiled and not rules.plain_only and extras.has_kernels()
     try:
         if compiled and len(book) > PLAIN_LIMIT:
             try:

@@ -18,7 +18,7 @@ from solver.rules.boards.text import drawing_of
 from solver.rules.game import Rules, load_game
 from solver.rules.notation import first_position, format_action, in_all, in_words, summary_of
 from solver.solving import pipeline
-from tests import DATA, naive
+from tests import DATA, ROOT, naive
 from tests.books import write_values
 from tests.commands import ok, run
 from tests.exports import needs_node
@@ -314,6 +314,8 @@ def test_pages_are_the_same_every_time_and_need_nothing_else(pages, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["book.bin", "one", "two"]
     texts = {name: data.decode() for name, data in files.items() if not name.endswith((".bin", ".png"))}
     assert "script-src 'self';" in texts["index.html"]  # as there is no module
+    scripts = [line for path in (ROOT / "solver/web").rglob("*.js") for line in path.read_text("utf-8").splitlines()]
+    assert not [line for line in scripts if line.count("`") % 2]  # what is indented in a text would be lost
     reference = r'(?:from |src=|href=|remote\(|URL\(|import\()"(?:\./)?([^"#]+)"'
     named = {one for text in texts.values() for one in re.findall(reference, text)}
     named = {name for name in named if not name.startswith(("$", "node:")) and name != "./"}  # the page itself
@@ -355,8 +357,8 @@ def test_what_is_no_index_is_refused_or_left_alone(pages, tmp_path):
     page = pages("tic-tac-toe") / "site"
     for sources, options, reason in (
         ((book, "tic-tac-toe"), ("-o", f"{tmp_path}/site/"), "two of these are of tic-tac-toe"),
-        ((book, "hexapawn"), ("-o", f"{tmp_path}/books.csv"), "become pages in a folder, with a slash"),
-        ((), ("-o", f"{tmp_path}/all.csv"), "several become pages in a folder"),
+        ((book, "hexapawn"), ("-o", f"{tmp_path}/books.csv"), "for the pages of several a folder, with a slash"),
+        ((), ("-o", f"{tmp_path}/all.csv"), "holds one book: name one"),
         ((book, "hexapawn"), ("-o", f"{tmp_path}/site/", "--columns", "state"), "--columns goes with one book"),
         ((book, "hexapawn"), ("-o", f"{tmp_path}/mine/"), "holds notes"),
         ((book, "hexapawn"), ("-o", page), "holds book.bin, game.d.ts, game.js: name a new folder"),
