@@ -25,15 +25,10 @@ from solver.export.tables import COLUMNS, table_of, write_training
 from solver.puzzles import Puzzle
 from solver.rules.game import Game, Rules, load_game, name_in
 
-TABLES = {
-    ".csv": tables.write_csv,
-    ".jsonl": tables.write_jsonl,
-    ".sqlite": tables.write_sqlite,
-    ".parquet": tables.write_parquet,
-}
-STREAMS = {".csv": tables.stream_csv, ".jsonl": tables.stream_jsonl}
 BINARY, PARQUET = ".bin", ".parquet"
-ENDINGS = (*TABLES, BINARY)
+STREAMS = {".csv": tables.stream_csv, ".jsonl": tables.stream_jsonl}
+TABLES = {".sqlite": tables.write_sqlite, PARQUET: tables.write_parquet}
+ENDINGS = (*STREAMS, *TABLES, BINARY)
 # A table of text is ours if its first line has these names alone, and one of them that nobody writes for `import`
 CSV = rb"\Astate(?=.*,(board|value|tier|best)\b)(,(board|value|score|distance|tier|best)){2,}\n"
 JSONL = rb'\A\{"state":"?\d+"?,"(?=.*\b(board|value|tier|best)":)(board|value|score|distance|tier|best)":'
@@ -95,7 +90,7 @@ def export(
     if puzzles and not is_page(path):
         raise MethodError(f"{path} is not a page, and puzzles go into one: name a folder, with a slash")
     if columns is not None and (is_page(path) or target.suffix.lower() == BINARY):
-        raise MethodError(f"{path} holds the whole book: columns are chosen for {', '.join(TABLES)}")
+        raise MethodError(f"{path} holds the whole book: columns are chosen for {', '.join(ENDINGS[:-1])}")
     if training and (target.suffix.lower() != PARQUET or columns is not None):
         raise MethodError(f"a training set is a {PARQUET} with columns of its own: name a file, leave --columns out")
     with _writing(target), _opened(source, is_page(path)) as opened:
@@ -122,10 +117,13 @@ def export(
         is_whole = ending == BINARY or training
         table = None if is_whole else table_of(opened, columns, progress)
         with replacing(target) as partial:
-            if table is not None:
-                TABLES[ending](table, partial)
-            else:
+            if table is None:
                 (write_training if training else bin.write)(opened, partial, progress)
+            elif ending in STREAMS:
+                with tables.open_text(partial, "x") as file:
+                    STREAMS[ending](table, file)
+            else:
+                TABLES[ending](table, partial)
         return []
 
 

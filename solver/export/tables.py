@@ -188,18 +188,6 @@ def stream_jsonl(table: Table, file: TextIO) -> None:
     file.writelines(encode(dict(zip(names, row, strict=True))) + "\n" for row in table.rows)
 
 
-def write_csv(table: Table, path: Path) -> None:
-    """The file of `stream_csv`."""
-    with open_text(path, "x") as file:
-        stream_csv(table, file)
-
-
-def write_jsonl(table: Table, path: Path) -> None:
-    """The file of `stream_jsonl`."""
-    with open_text(path, "x") as file:
-        stream_jsonl(table, file)
-
-
 def open_text(path: Path, mode: str) -> TextIO:
     """A file to write text to, whose line ends are LF on every system."""
     return cast(TextIO, open(path, mode, encoding="utf-8", newline=""))

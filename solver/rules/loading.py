@@ -105,7 +105,7 @@ def _of_file(path: str) -> types.ModuleType:
     name = f"{USER_MODULE}{zlib.crc32(path.encode('utf-8', 'surrogateescape')):08x}"
     folder = os.path.dirname(path)
     _beside.add(folder)
-    own_modules = [(key, module) for key, module in list(sys.modules.items()) if SOURCE in vars(module)]
+    own_modules = [(key, sys.modules[key]) for key in _from_source & sys.modules.keys()]
     here = {key: module for key, module in own_modules if str(module.__file__).startswith(folder + os.sep)}
     with contextlib.suppress(OSError, SyntaxError, UnicodeDecodeError):
         texts = [read_input(str(module.__file__), MOST_BYTES) for module in here.values()]
@@ -140,6 +140,7 @@ class _FromSource(importlib.machinery.SourceFileLoader):
     def exec_module(self, module: types.ModuleType) -> None:
         data = self.get_data(self.path)
         vars(module)[SOURCE] = importlib.util.decode_source(data)
+        _from_source.add(module.__name__)
         exec(self.source_to_code(data, self.path), vars(module))  # noqa: S102
         # Undo Numba's wrapping of functions and methods: rules are compiled whole, and run as plain Python. Numba's own
         # cache ignores the names that a function uses, so it would run old code after an edit elsewhere.
@@ -182,6 +183,7 @@ class _Beside:
 
 
 _beside = _Beside()
+_from_source: set[str] = set()  # names of modules
 
 
 def error_text(error: BaseException) -> str:

@@ -113,6 +113,7 @@ def decoded(header, record, numba_too):
 
 @pytest.mark.parametrize("codec", KEYED_BY_STATE)
 @pytest.mark.parametrize("spread", [2, 40, 10**5])
+@pytest.mark.interpreted
 def test_what_verification_reads_is_what_a_lookup_answers(tmp_path, spread, codec):
     """Segments with good checksums, whatever they hold: plain, compiled and look-ups read the same or refuse."""
     numba_too = extras.has_kernels()

@@ -150,6 +150,7 @@ def test_options_mean_the_same(tmp_path, ladder, crowded, monkeypatch, case):
     [(SMALL, "instant", 40), (SMALL, "compact", 2), *slow((SMALL, "ranked", 2), ("backgammon-bearoff:2", None, 40))],
     ids=lambda case: "-".join(map(str, case)),
 )
+@pytest.mark.interpreted
 def test_ranges_of_the_book_are_encoded_by_tasks(case, tmp_path, crowded, monkeypatch):
     """Also where they are smaller than a group, and as the driver does where the codec knows other keys."""
     game, codec, workers = case

@@ -197,7 +197,9 @@ def test_tasks_and_bytes_are_those_of_a_solve(text, least, counted, monkeypatch)
 PLANNED = ("estimate", "connect-four:4,3", "--seconds", "100000", "--cluster")
 
 
-def test_the_command_plans():
+@pytest.mark.interpreted
+def test_the_command_plans(monkeypatch):
+    monkeypatch.setattr(planning, "measured", lambda rules: COSTS)
     out = ok(*PLANNED, "nodes=2,cores=4,memory=16G,network=10G,price=3")
     assert "5,525 states, counted" in out and "price" in out
     assert len([line for line in out.splitlines() if line[:6].strip().isdigit()]) == 13  # a row a tier

@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import io
 import json
 import random
 import re
@@ -18,7 +19,7 @@ from solver.book import Book
 from solver.book.format import seal
 from solver.export import COLUMNS, ENDINGS, TABLES, export
 from solver.export.bin import PREFIX
-from solver.export.tables import Table, write_csv
+from solver.export.tables import Table, stream_csv
 from solver.play.player import Player
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import load_game
@@ -71,15 +72,15 @@ def typed(names, *rows):
     return names, [tuple(map(value, kinds, row)) for row in rows]
 
 
-def test_no_text_of_a_csv_is_a_formula(tmp_path):
+def test_no_text_of_a_csv_is_a_formula():
     rows = [(1, "=1+1\n+---", -1, None, ["-2", "3"]), (2, "|+|", 0, -3, ["\t1"]), (3, "@x", 1, 5, None)]
-    write_csv(Table(["state", "board", "score", "distance", "best"], iter(rows), {}), tmp_path / "table.csv")
-    with open(tmp_path / "table.csv", encoding="utf-8", newline="") as file:
-        assert [*csv.reader(file)][1:] == [
-            ["1", "'=1+1\n+---", "-1", "", "'-2 3"],
-            ["2", "|+|", "0", "-3", "'\t1"],
-            ["3", "'@x", "1", "5", ""],
-        ]
+    file = io.StringIO(newline="")
+    stream_csv(Table(["state", "board", "score", "distance", "best"], iter(rows), {}), file)
+    assert [*csv.reader(io.StringIO(file.getvalue(), newline=""))][1:] == [
+        ["1", "'=1+1\n+---", "-1", "", "'-2 3"],
+        ["2", "|+|", "0", "-3", "'\t1"],
+        ["3", "'@x", "1", "5", ""],
+    ]
 
 
 @pytest.mark.parametrize("ending", TABLES)

@@ -498,6 +498,7 @@ def test_states_up_to_the_last_of_63_bits_are_solved_and_verified(tmp_path, monk
         ([0, 1, (1 << 63) - 2, (1 << 63) - 1], 8),
     ],
 )
+@pytest.mark.interpreted
 def test_packed_states_are_those_that_were_packed(states, width):
     """In parts of any length, up to the last of 63 bits; and only they are found."""
     pytest.importorskip("numba")
