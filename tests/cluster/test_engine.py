@@ -95,7 +95,7 @@ def ray():
 needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed")
 
 
-@pytest.fixture(scope="module", params=[threads, pytest.param(ray, marks=needs_ray)], ids=["threads", "ray"])
+@pytest.fixture(scope="module", params=[threads, pytest.param(ray, marks=[needs_ray, pytest.mark.slow])], ids=["threads", "ray"])
 def engine(request):
     with request.param() as engine:
         yield engine
@@ -157,6 +157,7 @@ def test_what_can_never_run_is_refused(engine):
 
 
 @needs_ray
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", [ray], indirect=True, ids=["ray"])
 def test_a_worker_that_is_killed_costs_its_task_only(engine, tmp_path):
     first, other = engine.submit(die_once, str(tmp_path), 5), engine.submit(add, 1)
@@ -165,6 +166,7 @@ def test_a_worker_that_is_killed_costs_its_task_only(engine, tmp_path):
 
 
 @needs_ray
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", [ray], indirect=True, ids=["ray"])
 def test_results_that_nobody_wants_are_let_go(engine):
     kept = engine.submit(add, 1, 2)
