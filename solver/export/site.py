@@ -55,7 +55,7 @@ LAYOUT = re.compile(r"^ *(?:/\*(?:(?!\*/).)*\*/ *|//[^\n]*)\n|^\n|^ +", re.MULTI
 IMPORT = re.compile(r'^import (\{[^}]*\}|\* as \w+) from "\./([\w-]+\.js)";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export ((?:async )?(?:function|const|class) ([\w$]+))", re.MULTILINE)
 # Scripts that are not joined into others
-ALONE = {f"{name}.js" for name in ("list", "offline", "page", "picture", "python", "rules", "theme", "words-de")}
+ALONE = {f"{name}.js" for name in ("list", "offline", "page", "picture", "python", "rules", "theme")}
 SMALL_WORDS = ("and", "of", "the", "to")  # in titles
 GAMES_FILE = "games.js"
 PLAYED = 6  # plies at most before the board that is shown

@@ -95,7 +95,9 @@ def ray():
 needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed")
 
 
-@pytest.fixture(scope="module", params=[threads, pytest.param(ray, marks=[needs_ray, pytest.mark.slow])], ids=["threads", "ray"])
+@pytest.fixture(
+    scope="module", params=[threads, pytest.param(ray, marks=[needs_ray, pytest.mark.slow])], ids=["threads", "ray"]
+)
 def engine(request):
     with request.param() as engine:
         yield engine

@@ -176,15 +176,3 @@ def test_a_position_is_embedded_and_saved_as_a_picture(page):
     assert "a title" in text and not re.search("class=|style=", text)
     assert len(picture.findall(".//{http://www.w3.org/2000/svg}path")) > 1
     assert bytes(head[:8]) == b"\x89PNG\r\n\x1a\n" and max(struct.unpack(">II", bytes(head[16:24]))) == 1200
-
-
-@one_page(1)
-def test_the_page_speaks_german(page):
-    page.show(fragment="?lang=de#moves=b2,a2")
-    page.wait(lambda: "am Zug" in page.status)
-    assert page.status == "O spielte a2. X am Zug: Sieg in 5. Am besten: a1, b1, c1, a3, b3, c3."
-    assert page.find("#best")[0].text == "Bester Zug"
-    assert {value for value, _ in page.moves.values()} <= {"Sieg in 5", "Sieg in 7", "Remis"}
-    assert "?lang=de#" in page.find("#whole")[0].get_attribute("href")
-    page.open("?lang=xx")  # English where there is no such language
-    assert page.agrees()

@@ -4,7 +4,7 @@ import { $, element, wrapped } from "./elements.js";
 import { games } from "./games.js";
 import { today } from "./puzzles.js";
 import { pictureOf } from "./scene.js";
-import { inFigures, language, phrase, sideName, translatePage } from "./words.js";
+import { inFigures, phrase, sideName } from "./words.js";
 
 /** "win", "draw" or "loss", for whoever begins: what colours go by. */
 function kindOf(verdict) {
@@ -45,7 +45,7 @@ function verdictOf({ verdict, drawing, several }) {
 }
 
 const sizeOf = ({ states }) => (states === null ? "" : phrase("countPositions", { count: inFigures(states) }));
-const placeOf = ({ name }) => `./${name}/${language ? `?lang=${language}` : ""}`;
+const placeOf = ({ name }) => `./${name}/`;
 
 /** The card of a game, or of its variants: { family, variants }. */
 function card({ family, variants }) {
@@ -104,5 +104,4 @@ for (const name of ["wanted", "group", "kind", "order"]) $(name).addEventListene
 const puzzling = games.filter((game) => game.puzzles);
 $("daily").hidden = !puzzling.length;
 if (puzzling.length) $("daily").href = `${placeOf(puzzling[today() % puzzling.length])}#puzzle=daily`;
-translatePage();
 find();

@@ -20,7 +20,7 @@ import { sidesOf } from "./scene.js";
 import { asked, createEditor, moverOf, sentence as asSentence } from "./setup.js";
 import { asObject, copy, embedding } from "./share.js";
 import { chosen, examine, finalMargin, inAll, inOrder, inParts, inWords, isSettled, joined, kindOf, standing, unexamined, valueOf } from "./values.js";
-import { language, phrase, sideName, translatePage } from "./words.js";
+import { phrase, sideName } from "./words.js";
 import { bestPlay, givenAway, inSteps, listSteps, losing } from "./why.js";
 
 // milliseconds
@@ -82,7 +82,6 @@ async function begin() {
   for (const [side, name] of $("sides").querySelectorAll("span").entries()) name.textContent = players()[side];
   if (about.puzzles) puzzles = new Puzzles(about.puzzles, about.digest);
   $("puzzles").hidden = !puzzles;
-  translatePage();
   recallPreferences(!location.hash && !document.documentElement.classList.contains("embed"));
   listen();
   await readAddress();
@@ -612,7 +611,7 @@ function draw() {
   $("throw").disabled = !shown.byChance;
   $("restart").disabled = line.length === 1;
   $("link").href = address();
-  $("whole").href = `./${language ? `?lang=${language}` : ""}${address()}`;
+  $("whole").href = `./${address()}`;
 }
 
 /** The board as text, of a position or of the child of a move. */
@@ -778,7 +777,7 @@ async function take(what) {
     moves: () => moves.join(" "),
     number: () => `#${here().state}`,
     json: () => JSON.stringify(asObject(about, here(), isOpen() ? unexamined(game, here()) : shown, moves)),
-    embed: () => embedding(new URL(`?embed=1${language ? `&lang=${language}` : ""}${address()}`, document.baseURI), document.title),
+    embed: () => embedding(new URL(`?embed=1${address()}`, document.baseURI), document.title),
   };
   await takeText(texts[what]());
 }

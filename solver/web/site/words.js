@@ -1,78 +1,12 @@
-/**
- * Every text of the pages. `{name}` stands for what is put there. A language is a file of its own beside this one, with
- * the same keys: `words-de.js`. `?lang=de` in an address chooses it, and the links of the page keep it. What comes from
- * the rules stays as it is: moves, the names of men, the title and what is said of the game.
- */
+/** The texts that scripts write into the pages. `{name}` stands for what is put there. Other texts are in the HTML. */
 
-export const ENGLISH = {
-  // the page, as it stands in its HTML
-  allGames: "All games",
-  wholePage: "The whole page",
-  puzzles: "Puzzles",
-  darkTheme: "Dark theme",
-  lightOrDark: "Light or dark (l)",
-  puzzle: "Puzzle",
-  hint: "Hint",
-  solution: "Solution",
-  next: "Next",
-  daily: "Puzzle of the day",
-  wholeGame: "The whole game",
-  theGame: "The game",
-  unscripted: "This is the start of the game. To play, open the page from a web server, with JavaScript.",
-  board: "Board",
-  setUpMen: "Set up men",
-  whatClickPuts: "What a click puts",
-  toMove: "To move",
-  clear: "Clear",
-  done: "Done",
-  cancel: "Cancel",
-  play: "Play",
-  throwDice: "Throw",
-  undo: "Undo",
-  redo: "Redo",
-  playBest: "Play best",
+export const WORDS = {
   watch: "Watch",
   stop: "Stop",
-  newGame: "New game",
-  backToGame: "Back to the game",
-  pagePlays: "The page plays",
-  swapSides: "Swap sides",
-  strength: "Strength",
-  showValues: "Show values",
-  realDice: "Real dice",
-  legend: "Green wins, grey draws, orange loses, for the side to move.",
-  legendPlies: "The number counts moves of both sides to the end.",
-  legendUnsure: "\u2248 is an estimate: violet looks even, blue to teal better, plum to red worse.",
-  legendLetters: "Small cells have W for a win, L for a loss, = for a draw.",
-  why: "Why",
   moves: "Moves",
   throws: "Throws",
-  thisGame: "This game",
-  howFirstStood: "How the first player stood, move by move",
-  otherLines: "Other lines",
-  thisPosition: "This position",
-  movesOrNumber: "Moves, or #number",
   movesOrRows: "Moves, #number, or rows and who is to move: {example}",
   start: "start",
-  setUp: "Set up",
-  putMen: "Put men on the board",
-  share: "Share",
-  link: "Link",
-  copyMoves: "Copy moves",
-  copyNumber: "Copy number",
-  copyJson: "Copy JSON",
-  copyEmbed: "Copy embed code",
-  saveSvg: "Save SVG",
-  savePng: "Save PNG",
-  toBeCopied: "To be copied",
-  keys: "Keys",
-  keyDigits: "1 to 9 play the move of that name, or of that place in the list",
-  keyThrow: "t throw the dice; or choose what your own dice show, for both sides if they are \u201creal dice\u201d",
-  keyArrows: "arrows go over the board, the list and the chart, Enter plays",
-  keyLetters: "u undo, r redo, b play best, w watch best play, n new game, Esc let go of a man",
-  keyShow: "v show or hide values, l light or dark",
-  aboutPage: "About this page",
-  bookItself: "The book itself",
 
   // players and levels
   firstPlayer: "First player",
@@ -269,21 +203,8 @@ export const ENGLISH = {
   winningChances: "{expected}: winning chances, of which a draw is half",
 
   // the index
-  solvedGames: "Solved games",
-  playThem: "Play them, and see what every move is worth.",
-  lightOrDarkHere: "Light or dark",
-  find: "Find",
-  findWhat: "a game, a verdict, a word of the rules",
-  kind: "Kind",
-  all: "all",
-  whoBegins: "Who begins",
-  anyVerdict: "wins, draws or loses",
   beginsWins: "wins",
-  beginsDraws: "draws",
   beginsLoses: "loses",
-  order: "Order",
-  byName: "by name",
-  bySize: "by size",
   isDraw: "draw",
   isTie: "tie",
   winsPlies: "{who} wins in {count}",
@@ -297,34 +218,13 @@ export const ENGLISH = {
   countOfGames: "{count} of {all} games",
 };
 
-const LANGUAGES = { de: () => import("./words-de.js") };
-
-/** The language that an address asks for, if the page has it; else undefined, which is English. */
-export const language = Object.keys(LANGUAGES).find((one) => one === new URLSearchParams(globalThis.location?.search).get("lang"));
-
-const words = language ? { ...ENGLISH, ...(await LANGUAGES[language]()).WORDS } : ENGLISH;
-
 /** A text by its key, with values in the places of their names. */
 export function phrase(key, values = {}) {
-  return words[key].replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all);
+  return WORDS[key].replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all);
 }
 
-/** A number as the language writes it. */
-export const inFigures = (number) => number.toLocaleString(language ?? "en");
+/** A number as people write it. */
+export const inFigures = (number) => number.toLocaleString("en");
 
 /** The name of a side of a drawing, as people call it. */
-export const sideName = (name) => words[name] ?? name[0].toUpperCase() + name.slice(1);
-
-/** Put the language's texts in the places of the page's own: `data-words` names a text, `data-label` that of an attribute. */
-export function translatePage(root = document) {
-  if (!language) return;
-  root.documentElement.lang = language;
-  const all = (/** @type {string} */ selector) => /** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll(selector));
-  for (const one of all("[data-words]")) one.textContent = phrase(one.dataset.words);
-  for (const one of all("[data-label]")) {
-    for (const pair of (one.dataset.label ?? "").split(" ")) {
-      const [attribute, key] = pair.split(":");
-      one.setAttribute(attribute, phrase(key));
-    }
-  }
-}
+export const sideName = (name) => WORDS[name] ?? name[0].toUpperCase() + name.slice(1);
