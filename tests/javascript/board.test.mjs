@@ -2,6 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { layoutOf } from "../../solver/web/site/layout.js";
+import { areOpposite } from "../../solver/web/site/men.js";
 import { check, viewsOf } from "../boards.mjs";
 
 const DRAWING = { board: "checks", sides: ["white", "black"], men: { W: ["pawn", 0], b: ["pawn", 1] } };
@@ -37,4 +39,14 @@ test("an arrow of several moves has the colour of the best, as promotions have",
     assert.deepEqual(views.start.arrows, ["arrow win best"]);
     assert.equal(views.start.cells[2][0], "win in 1");
   }
+});
+
+test("a board of sides that face each other is turned for the second player, with its names", () => {
+  assert.ok(areOpposite(["bbb", "...", "WWW"], DRAWING));
+  for (const rows of [["...", "..."], ["bbb", "...", "W.W"], ["WWW", "...", "bbb"].join("/")]) assert.ok(!areOpposite(rows, DRAWING));
+  assert.ok(!areOpposite(["b.", ".W"], { ...DRAWING, board: "plate" })); // where men fall
+  const seen = [false, true].map((turned) => layoutOf(DRAWING, ["bb", "..", "WW"], { labels: "names", turned }));
+  const [plain, turned] = seen.map(({ cells }) => cells.map(({ x, y }) => `${x} ${y}`));
+  assert.deepEqual(turned, plain.toReversed());
+  assert.deepEqual([seen[0].width, seen[0].height], [seen[1].width, seen[1].height]);
 });

@@ -176,3 +176,16 @@ def test_a_position_is_embedded_and_saved_as_a_picture(page):
     assert "a title" in text and not re.search("class=|style=", text)
     assert len(picture.findall(".//{http://www.w3.org/2000/svg}path")) > 1
     assert bytes(head[:8]) == b"\x89PNG\r\n\x1a\n" and max(struct.unpack(">II", bytes(head[16:24]))) == 1200
+
+
+@one_page(4)
+def test_the_board_is_turned_to_the_second_player(page):
+    lower = """const top = (name) => [...document.querySelectorAll("#board .cell")]
+        .find((one) => one.ariaLabel.startsWith(name)).getBoundingClientRect().top;
+        return top("b1") > top("b3")"""
+    page.show(fragment="#")
+    page.wait(lambda: "You are White" in page.status)
+    assert page.script(lower)
+    page.click("#swap")
+    page.wait(lambda: "Black to move" in page.status)
+    assert not page.script(lower)

@@ -10,8 +10,11 @@ const NAMED = 20; // more where rows and columns are named
 const LONGEST = 10; // cells of a row; longer ones of low boards go on below, as lines of text do
 const FOLDED = ["squares", "checks", "piles", "track"];
 
-/** `labels`: "names" of rows and columns, "columns" or "heaps" alone, which need room, or ""; `narrow`: as on a phone. */
-export function layoutOf(drawing, rows, { labels = "", narrow = false } = {}) {
+/**
+ * `labels`: "names" of rows and columns, "columns" or "heaps" alone, which need room, or ""; `narrow`: as on a phone;
+ * `turned`: as the second player sees it, from the other side.
+ */
+export function layoutOf(drawing, rows, { labels = "", narrow = false, turned = false } = {}) {
   const [across, down] = [rows[0].length, rows.length];
   const { cells, width, height, edge = 0 } = PLACED[drawing.board]?.(across, down, narrow) ?? spread(across, down, drawing);
   const left = edge + (["names", "heaps"].includes(labels) ? NAMED : 0);
@@ -23,7 +26,8 @@ export function layoutOf(drawing, rows, { labels = "", narrow = false } = {}) {
     top: edge,
     across,
     down,
-    cells: cells.map((cell) => ({ ...cell, x: cell.x + left, y: cell.y + edge })),
+    turned,
+    cells: cells.map((cell) => ({ ...cell, x: left + (turned ? width - cell.x : cell.x), y: edge + (turned ? height - cell.y : cell.y) })),
   };
 }
 

@@ -29,6 +29,15 @@ export function kindOfMan(mark, men = {}) {
   return { shape: isLetter ? "disc" : mark, side: !isLetter ? 2 : mark === mark.toUpperCase() ? 0 : 1 };
 }
 
+/** Whether the sides face each other: a board of men that, turned round, is the same with the sides exchanged. */
+export function areOpposite(rows, { board = "squares", men }) {
+  if (typeof rows === "string" || !["squares", "checks", "points", "tray", "walls"].includes(board)) return false;
+  const kinds = rows.flatMap((row) => [...row]).map((mark) => kindOfMan(mark, men));
+  const sides = kinds.map((kind) => (kind?.shape && kind.side < 2 ? kind.side : undefined));
+  const isOther = (side, at) => sides.at(-1 - at) === (side === undefined ? side : 1 - side);
+  return sides.some((side) => side !== undefined) && sides.every(isOther);
+}
+
 /** Whose men a mark of a backgammon board counts: the second player's as many places behind "@". */
 export const sideOfStack = (mark) => mark.codePointAt(0) >= 64;
 
@@ -44,10 +53,10 @@ export function nameOfMan(mark, drawing) {
   return drawing.sides ? drawing.sides[kind.side] : mark.toUpperCase();
 }
 
-/** The man as SVG; `letter`: written on discs that are of several kinds. */
-export function drawn({ shape, side }, letter = "") {
+/** The man as SVG; `letter`: written on discs that are of several kinds; `turned`: on a board that is turned round. */
+export function drawn({ shape, side }, letter = "", turned = false) {
   const [name, count] = shape.split(" ");
-  const ahead = side === 1 ? -1 : 1;
+  const ahead = (side === 1) === turned ? 1 : -1;
   const make = {
     path,
     rect,

@@ -14,6 +14,7 @@ import { decisive, sideOf } from "./ending.js";
 import { listenToKeys } from "./keys.js";
 import { label, listFacts, listHistory, listMoves, listVariations, moveButtons } from "./lists.js";
 import { chosenBy, LEVELS, Practical } from "./opponent.js";
+import { areOpposite } from "./men.js";
 import { Puzzles } from "./puzzles.js";
 import { firstDifference, isFrom, played } from "./rules.js";
 import { sidesOf } from "./scene.js";
@@ -132,6 +133,7 @@ function shownAs(move, state, mover) {
 // the game so far
 
 const names = players();
+const areFacing = areOpposite(game.board(game.initial, game.mover(game.initial)), drawing); // so that a second player sees the board turned
 const here = () => line[at];
 const UNPUT = ["pits", "piles", "dots", "tray"]; // boards of seeds, heaps, lines and hands: their rows are typed
 const isPut = game.from && !UNPUT.includes(drawing.board);
@@ -539,7 +541,7 @@ function drawMoves() {
   const isAlike = labelled.every(({ value, words }) => value?.estimate === "unknown" && words === labelled[0].words);
   const valued = labelled.map((move) => (move.value === undefined || isAlike ? { ...move, words: "", parts: [] } : move));
   const numbers = isExplained() ? line.slice(reason.from).map(({ place }, step) => ({ cell: place.at(-1), number: step + 1 })) : [];
-  board.draw(rows, valued, { last, decided, numbers, arrives, gained: about.adds && line[0].state === game.initial ? here().gained : undefined, mover: here().mover, owners: owners() });
+  board.draw(rows, valued, { last, decided, numbers, arrives, gained: about.adds && line[0].state === game.initial ? here().gained : undefined, mover: here().mover, owners: owners(), turned: areFacing && autos()[0].checked && !isWatched() });
   arrives = false;
   drawDice(rows);
   const best = visible ? inOrder(shown.moves) : [...shown.moves.keys()];

@@ -14,7 +14,7 @@ export const sidesOf = (drawing) => (drawing.sides ?? SIDES).map((name, side) =>
 /**
  * The picture of rows of characters. What there may be besides: `last`, the cells of the last move; `arrows`, moves
  * { from, to, kind, best }; `decided`, the cells of the men that won; `numbers`, { cell, number } of a line's moves; `valued`, the
- * cells whose men make room for a value; `labels`, "names", "columns", "heaps" or "cells"; and what surfaces ask: `gained` and `mover`, `owners` of boxes, `players`.
+ * cells whose men make room for a value; `labels`, "names", "columns", "heaps" or "cells"; whether it is `turned`; and what surfaces ask: `gained` and `mover`, `owners` of boxes, `players`.
  */
 export function pictureOf(drawing, rows, told = /** @type {any} */ ({})) {
   const layout = layoutOf(drawing, rows, told);
@@ -40,7 +40,7 @@ function manAt(layout, mark, cell, drawing, marks, { valued }) {
   const kind = kindOfMan(mark, drawing.men);
   if (!kind || !kind.shape || kind.shape === "dot") return undefined;
   const several = new Set(marks.filter((one) => kindOfMan(one, drawing.men)?.side === kind.side && one !== ".")).size > 1;
-  const man = drawn(kind, several && !drawing.men ? mark.toUpperCase() : "");
+  const man = drawn(kind, several && !drawing.men ? mark.toUpperCase() : "", layout.turned);
   const { x, y } = layout.cells[cell];
   const away = valued?.has(cell) ? [-12, 0.8] : [0, 1];
   const holder = svg("g", { transform: `translate(${x} ${y + away[0]}) scale(${away[1]})`, "data-cell": cell }, svg("g", { class: "moves" }, man));
@@ -59,15 +59,16 @@ function lasts({ cells }, last, surface) {
 
 const numbered = ({ x, y }, number) => [circle(x + 30, y - 30, 17, "badge"), words(x + 30, y - 29, number, "badge-text", 24)];
 
-function labels({ across, down, cells, width, height, left }, kind, surface, { names }) {
+function labels({ across, down, cells, width, height, left, turned }, kind, surface, { names }) {
   const size = wordSize(width, 14);
   if (kind === "cells") return cells.map(({ x, y }, cell) => words(x + 44, y - 40, names[cell], "edge", size));
   if (!kind) return [];
   const step = surface === "walls" ? 2 : 1; // between cells there are gaps, which have no names
   const isNamed = (_, at) => at % step === 0;
   if (kind === "heaps") return Array.from({ length: down }, (_, row) => words(left / 2, cells[row * across].y, LETTERS[row], "edge", size));
-  const under = height - 16 - cells.at(-1).y;
-  const below = cells.slice((down - 1) * across).filter(isNamed).map(({ x, y }, at) => words(x, y + under, kind === "names" ? LETTERS[at] : at + 1, "edge", size));
+  const lowest = turned ? 0 : (down - 1) * across;
+  const under = height - 16 - cells[lowest].y;
+  const below = cells.slice(lowest, lowest + across).filter(isNamed).map(({ x, y }, at) => words(x, y + under, kind === "names" ? LETTERS[at] : at + 1, "edge", size));
   if (kind !== "names") return below;
   const rows = Array.from({ length: down }, (_, row) => cells[row * across]).filter(isNamed);
   if (surface === "hexagons") return [...rows.map(({ x, y, w }, row) => words(x - w / 2 - 30, y, row + 1, "edge", size)), ...below]; // from the top
