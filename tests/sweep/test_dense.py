@@ -18,7 +18,7 @@ np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
 from solver.store.work import Work  # noqa: E402
-from solver.sweep import arrays, exhaustive, resources  # noqa: E402
+from solver.sweep import arrays, exhaustive, resources, scale  # noqa: E402
 from solver.sweep.checkpoint import ArrayState, Checkpoint  # noqa: E402
 from tests import naive  # noqa: E402
 from tests.refusals import raises  # noqa: E402
@@ -165,8 +165,8 @@ def test_margins_beyond_a_byte_are_found_in_wider_arrays(tmp_path, monkeypatch, 
     path = tmp_path / "rich.py"
     path.write_text(RICH)
     game = load_game(f"{path}::Rich:230")
-    kinds = []
-    monkeypatch.setattr(arrays.ByState, "_widen", lambda self, widen=arrays.ByState._widen: kinds.append(widen(self)))
+    kinds, wider = [], scale.wider
+    monkeypatch.setattr(scale, "wider", lambda *given: kinds.append(wider(*given)) or kinds[-1])
     solved, best = swept(game, workers=workers), [0] * 231
     for state in reversed(range(230)):
         best[state] = max((state + 1) * step - best[state + step] for step in (1, 2) if state + step <= 230)
