@@ -75,7 +75,7 @@ class ArraySweep:
     ) -> None:
         self.compiled, self.rules = compiled, compiled.rules
         self.work, self.progress = work, progress
-        self.state: ArrayState = saved or ArrayState()
+        self.state: ArrayState = saved or ArrayState(type(self).__name__)
         self.layers: list[Tier] = self.state.layers
         self.spans: list[Span] = self.state.spans
         self.marks = np.empty(0, np.uint8)

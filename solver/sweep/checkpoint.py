@@ -79,6 +79,7 @@ class ArrayState:
     """The state of a sweep over arrays.
 
     Attributes:
+        kind: The name of the class of the sweep.
         layers: The tiers that are counted.
         tally: Counts of values.
         spans: The tiers that are known, ascending, and where their numbers lie.
@@ -90,6 +91,7 @@ class ArrayState:
         marks, values: Columns of the two arrays.
     """
 
+    kind: str = ""
     layers: list[Tier] = field(default_factory=list)
     tally: Tally = field(default_factory=Tally)
     spans: list[Span] = field(default_factory=list)

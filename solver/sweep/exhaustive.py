@@ -83,8 +83,8 @@ def solve(
     something else then, ResourceError.
     """
     rules = game if isinstance(game, Rules) else Rules(game, options.symmetry)
-    work = work or Work()
-    work.mapped = _memory(options) // 4
+    work, memory = work or Work(), options.memory or DEFAULT_MEMORY
+    work.mapped = memory // 4
     with Workers(options.workers) as team, compiling(rules.game):
         compiled = CompiledMoves(rules, rules.kind.in_tiers(options.method))
         inspect = agreement.Twins(rules.game, rules.symmetry, compiled.tiered).compare if states else None
@@ -103,11 +103,10 @@ def solve(
             solved, saved = None, Checkpoint()
         if solved is not None:
             return solved
-        memory, cycles = _memory(options), options.method != Method.MINIMAX and rules.kind.cyclic is not None
         forward = Forward(
             compiled,
             work,
-            cycles=cycles,
+            cycles=options.method != Method.MINIMAX and rules.kind.cyclic is not None,
             limit=memory // 4,
             most=memory // 16,
             progress=options.progress,
@@ -117,15 +116,11 @@ def solve(
         return _solved_sorted(forward, saved, options, team)
 
 
-def _memory(options: Options) -> int:
-    return options.memory or DEFAULT_MEMORY
-
-
 def _solved_in_arrays(
     compiled: CompiledMoves, work: Work, saved: Checkpoint, options: Options, team: Workers, inspect: Inspect | None
 ) -> Solved | None:
     """Solve by arrays, if they can take the game. Raises Unfit if that shows later."""
-    rules, memory = compiled.rules, _memory(options)
+    rules, memory = compiled.rules, options.memory or DEFAULT_MEMORY
     # The arrays that can take the game, the best first: how many numbers, and the bytes that they need
     chosen: list[tuple[type[ByState] | type[ByNumber], int, int]] = []
     if options.method != Method.MINIMAX and compiled.tiered == rules.tiered and rules.numbering is not None:
@@ -135,6 +130,8 @@ def _solved_in_arrays(
     dense = resources.by_state(rules, compiled.tiered)
     if dense is not None and rules.kind.name not in PASSES and not rules.kind.converts:
         chosen.append((ByState, *dense))
+    # Whatever the memory is now, a checkpoint is of the arrays that were chosen first
+    chosen = [one for one in chosen if saved.arrays is None or one[0].__name__ == saved.arrays.kind]
     if not chosen or saved.forward is not None:
         return None
     make, size, needed = next((one for one in chosen if one[2] <= memory), chosen[0])
@@ -183,7 +180,7 @@ def _solved_sorted(forward: Forward, saved: Checkpoint, options: Options, team: 
         sizes = resources.sizes(rules, cyclic, options.codec)
         _refuse_without_room(work, forward.states.size, sizes.value + 2 * sizes.book)
     make = PASSES.get(rules.kind.name, Backward)
-    backward = make(forward, memory=_memory(options) // 2, progress=options.progress, saved=saved)
+    backward = make(forward, memory=(options.memory or DEFAULT_MEMORY) // 2, progress=options.progress, saved=saved)
     if saved.backward is None and work.due():
         backward.save()
     backward.run(team)

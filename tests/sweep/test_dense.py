@@ -127,7 +127,7 @@ def test_what_sorting_has_no_use_for_is_taken_from_the_folder(tmp_path, sparse):
     folder = tmp_path / "work"
     with Work(folder, "one", every=0) as work:
         saved = work.column("array", np.uint8, numbered=True)  # as a checkpoint leaves it
-        work.checkpoint(Checkpoint(arrays=ArrayState(marks=saved.name)))
+        work.checkpoint(Checkpoint(arrays=ArrayState("ByState", marks=saved.name)))
         assert (folder / f"{saved.name}.column").exists()
         assert swept(game, work, say=said.append).root == naive.solve(game)[0]
         assert any("stays in its tier" in line for line in said)

@@ -25,7 +25,7 @@ from solver.verifying import verification
 from tests import naive, oracles
 from tests.books import write_values
 from tests.refusals import raises
-from tests.solutions import stops_until_solved
+from tests.solutions import Stopped, stops_until_solved
 from tests.ways import slow, slow_rows
 
 np = pytest.importorskip("numpy")
@@ -457,6 +457,19 @@ def test_other_methods_mean_what_they_mean_elsewhere(tmp_path, monkeypatch, by_k
     with pipeline.solve(game, tmp_path / "one.lmdb", method="retrograde") as book:
         assert book.header.tiers is None
     raises(MethodError, "stays in its tier", pipeline.solve, game, method="minimax")
+
+
+@pytest.mark.interpreted
+def test_a_checkpoint_is_of_the_arrays_that_were_chosen_first(tmp_path, monkeypatch, by_kernels, ring):
+    def stop(step, *report):
+        if step == "resolve":
+            raise Stopped
+
+    game, path = ring(), tmp_path / "book.lmdb"
+    raises(Stopped, None, pipeline.solve, game, path, checkpoint=0, progress=stop)
+    monkeypatch.setattr(resources, "by_number", lambda rules, codec: 1 << 62)
+    monkeypatch.setattr(resources, "by_state", lambda rules, tiered: (1, 0))
+    raises(ResourceError, "raise --memory, or --restart", pipeline.solve, game, path)
 
 
 @pytest.mark.interpreted
