@@ -129,7 +129,7 @@ def profile(
         progress: Called after each pair of players.
 
     Raises:
-        MethodError: The book is not complete, or chance decides in the game.
+        MethodError: The book is not complete, or chance decides in the game, or it has no moves.
     """
     if games is not None:
         return _simulated(Player(source, game), games, progress)
@@ -142,6 +142,8 @@ def profile(
             " --games 200"
         )
     measure = _Measure(player)
+    if rules.is_terminal(measure.start):
+        raise MethodError(f"{rules.name} is over at the start, with no moves to measure: choose other parameters")
     matrix = []
     for index, (first, second) in enumerate((first, second) for first in PLAYERS for second in PLAYERS):
         matrix.append(measure.outcomes(first, second, measure.start))
@@ -221,14 +223,11 @@ class _Measure:
         self.start = player.rules.canonical(player.game.initial())
         self._chosen: dict[tuple[str, Any], Sequence[Reply]] = {}
 
-    def _replies(self, state: Any) -> Sequence[Reply]:
-        return self.look.replies(state) or ()
-
     def _choices(self, name: str, state: Any) -> Sequence[Reply]:
         """Return the moves that a player chooses from in a state, kept from pair to pair."""
         choices = self._chosen.get((name, state))
         if choices is None:
-            replies = self._replies(state)
+            replies = self.look.replies(state) or ()
             choices = self.look.kept(replies) if name == "perfect" else self.looks[name].choices(state) or ()
             self._chosen[name, state] = choices
         return choices
@@ -245,7 +244,7 @@ class _Measure:
             for (state, mover), games in positions.items():
                 replies = self._choices(names[mover], state)
                 sign = 1 if mover == 0 else -1
-                top = _lead(max(reply.score for reply in self._replies(state)))
+                top = _lead(max(reply.score for reply in self.look.replies(state) or ()))
                 for share, gained in games:
                     weight = share / len(replies)
                     for reply in replies:
@@ -278,7 +277,7 @@ class _Measure:
             moves = choice = one_good = 0.0
             following: dict[Any, float] = {}
             for state, weight in positions.items():
-                replies = self._replies(state)
+                replies = self.look.replies(state) or ()
                 top = max(reply.score for reply in replies)
                 moves += weight * len(replies)
                 choice += weight * (len(replies) > 1)

@@ -141,6 +141,8 @@ def test_games_that_have_no_profile_are_refused(tmp_path):
     solver.trim("tic-tac-toe", tmp_path / "opening.lmdb", Trim(max_ply=3))
     raises(MethodError, "a profile needs a complete book", solver.profile, tmp_path / "opening.lmdb")
     raises(MethodError, "simulate one or more", solver.profile, "tic-tac-toe", games=0)
+    over = solver.solve(write_rules(tmp_path / "over.py", is_terminal="True"), tmp_path / "over.lmdb")
+    raises(MethodError, "is over at the start", solver.profile, over)
 
 
 def test_the_command_prints_a_report_a_table_and_json():
