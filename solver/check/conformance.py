@@ -341,8 +341,9 @@ class _Inspector:
         utility = self.call("utility", state)
         if type(utility) is not int:
             raise self.fault(state, f"is terminal, its utility is {utility!r}: it must be a whole number")
-        if not self.rules.scores and utility not in (-1, 0, 1):
-            raise self.fault(state, f"has utility {utility}: -1, 0 or 1, or say score_game = True in the class")
+        if not self.rules.scores and utility not in ((-1,) if self.rules.impartial else (-1, 0, 1)):
+            score = "-1 alone with impartial = True" if self.rules.impartial else "-1, 0 or 1, or say score_game = True"
+            raise self.fault(state, f"has utility {utility}: {score} in the class")
         self.check_margin("utility", state, utility)
         left = self.plies_left(state)
         if type(left) is not int or not 0 <= left < 1000:

@@ -65,6 +65,7 @@ BAD = {
     "no_utility": ({"utility": "None"}, "is terminal, its utility is None"),
     "failing_utility": ({"utility": "1 // 0"}, r": utility\(.*\) fails: ZeroDivisionError in .* line 13: (int|div)"),
     "large_utility": ({"utility": "5"}, "utility 5: -1, 0 or 1, or say score_game = True"),
+    "end_of_nim": ({"more": "impartial = True", "utility": "1"}, "utility 1: -1 alone with impartial = True"),
     "falling_tier": ({"tier": "20 - state"}, "is in tier 20, its child . in .*: tier must never decrease"),
     "negative_tier": ({"tier": "state - 1"}, "has tier -1"),
     "not_idempotent": ({"canonical": "max(0, state - 1)"}, "it must be idempotent"),
