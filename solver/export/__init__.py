@@ -73,9 +73,9 @@ def export(
     if not isinstance(path, (str, os.PathLike)):
         # To an open file, or a pipe, row by row
         form = form or "csv"
-        if f".{form}" not in STREAMS or training:
-            forms = " or ".join(ending[1:] for ending in STREAMS)
-            raise MethodError(f"a stream is {forms}: name a file for {'a training set' if training else form}")
+        if f".{form}" not in STREAMS or training or puzzles:
+            other = "a folder for puzzles" if puzzles else f"a file for {'a training set' if training else form}"
+            raise MethodError(f"a stream is {' or '.join(ending[1:] for ending in STREAMS)}: name {other}")
         with _opened(source, False) as book:
             if not isinstance(book, Book):
                 raise MethodError(f"{form} holds a book, and this is a game: solve it first")
@@ -83,7 +83,7 @@ def export(
         return []
     if os.path.exists(path) and stat.S_ISFIFO(os.stat(path).st_mode):
         with tables.open_text(Path(path), "w") as file:
-            return export(source, file, columns, training=training, form=form, progress=progress)
+            return export(source, file, columns, training=training, form=form, puzzles=puzzles, progress=progress)
     if form is not None and (is_page(path) or Path(path).suffix.lower() in {*ENDINGS} - {f".{form}"}):
         raise MethodError(f"{path} is not for {form}: name a file that ends in .{form}, or leave the form out")
     target = Path(os.path.realpath(path) if is_page(path) else path)
