@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 from typing import Any
 
 import click
@@ -68,7 +67,8 @@ from solver.solving.ways import grown, plain, proof, whole
 @click.option("--store", metavar="URL", help="Folder or URL for the work of a cluster; all its nodes must reach it.")
 @common.flag("--pruned", "For a tree: print the leaves that alpha-beta never looks at.")
 @common.flag("--trace", "Print every node as alpha-beta comes to it, and the tree. For trees and small games.")
-@click.option("--from", "start", default="start", metavar="POSITION", help="With --trace: begin at this position.")
+@click.option("--from", "start", metavar="POSITION", help="With --trace: begin at this position of a game.")
+@common.number("--depth", 1, 100, "With --trace: look N plies ahead in a game, and stop by the rules' evaluate.")
 @common.file("--plot", "With --trace: draw the tree, .png or .svg.")
 @common.print_options
 def solve_command(
@@ -76,7 +76,8 @@ def solve_command(
     book: str | None,
     pruned: bool,
     trace: bool,
-    start: str,
+    start: str | None,
+    depth: int | None,
     plot: str | None,
     as_json: bool,
     quiet: bool,
@@ -97,16 +98,15 @@ def solve_command(
     """
     bars, say = common.Bars(quiet), functools.partial(common.note, quiet=quiet)
     options = Options(progress=bars, say=say, **raw_options)
-    if plot is not None and not trace:
-        raise click.UsageError("--plot draws the numbers of --trace: give both, or omit --plot")
-    if start != "start" and not trace:
-        raise click.UsageError("--from is where --trace begins: give both, or omit --from")
+    for option, value in {"--plot": plot, "--from": start, "--depth": depth}.items():
+        if value is not None and not trace:
+            raise click.UsageError(f"{option} belongs to --trace: give both, or omit {option}")
     if pruned or trace:
         # No book is made, and a tree is searched
         given = {"output": book} | options._asdict() | {"no_symmetry": not options.symmetry}
         given["method"] = options.method not in (AUTO, Method.ALPHABETA)
         pipeline.refuse_ignored("--trace" if trace else "--pruned", {"symmetry", "progress", "say"}, False, given)
-        _print_visit(game_of(game), trace, plot, as_json, start)
+        _print_visit(game_of(game), trace, plot, as_json, start, depth)
         return
     if options.codec is not None and book is None:
         raise click.UsageError("--codec is how a book is written: name one with -o, or leave it out")
@@ -115,37 +115,36 @@ def solve_command(
     common.report(header, book, bars, as_json)
 
 
-def _print_visit(game: Any, traced: bool, plot: str | None, as_json: bool, start: str) -> None:
+def _print_visit(
+    game: Any, traced: bool, plot: str | None, as_json: bool, start: str | None, depth: int | None
+) -> None:
     """Print the nodes that left-to-right alpha-beta visits in a tree, step by step if `traced`, and those it skips."""
     from solver.games.tree import Tree
     from solver.report import charts, trees
     from solver.rules.notation import names_of
 
-    unfolding, names, rules, name = None, None, Rules(game, symmetry=False), game_text(game)
-    if isinstance(game, Tree) and start != "start":
-        raise click.UsageError("--from is for games: a tree is traced from its root")
+    names, rules, name = None, Rules(game, symmetry=False), game_text(game)
+    if isinstance(game, Tree) and (start or depth):
+        raise click.UsageError("--from and --depth are for games: a tree is traced from its root to its leaves")
     if not isinstance(game, Tree):
         if not traced:
             raise GameError("--pruned is for explicit trees: tree:exercise.json")
-        position = parse_position(game, start)
-        unfolding = comparison.unfolded(
-            rules, position.state, rules.mover(position.state) if position.mover is None else position.mover
-        )
-        game = Tree.from_lists(unfolding.data, file=name)
-        names = [[*names_of(rules, position.state, moves)] for _, moves in unfolding.nodes]
+        position = parse_position(game, start or "start")
+        mover = rules.mover(position.state) if position.mover is None else position.mover
+        data, nodes = comparison.unfolded(rules, position.state, mover, depth)
+        game = Tree.from_lists(data, file=name)
+        names = [[*names_of(rules, position.state, moves)] for _, moves in nodes]
     if traced:
         trees.check_steps(game)
     visit_trace = comparison.trace(game, game.payoff)
     facts = trees.facts(game, visit_trace, traced, names)
     if plot is not None:
         charts.draw_tree(game, visit_trace, plot)
-    if as_json:
-        click.echo(json.dumps(facts))
-        return
     lines = [*trees.steps(game, visit_trace, names), "", *trees.drawing(game, visit_trace), ""] if traced else []
-    if unfolding is not None and names is not None:
-        lines += trees.boards(rules, unfolding, visit_trace, names)
-    click.echo("\n".join([*lines, *trees.text(facts), *([] if traced else trees.unseen(facts))]))
+    if names is not None:
+        lines += trees.boards(rules, nodes, visit_trace, names)
+    lines += [*trees.text(facts), *([] if traced else trees.unseen(facts))]
+    common.tell(facts, lambda _: "\n".join(lines), as_json)
 
 
 @click.command("check")
@@ -425,28 +424,28 @@ def compare_command(game: str, position: str, depth: int | None, nodes: int, as_
     solver compare tree:exercise.json
     solver compare tic-tac-toe "b2 a2" --depth 5
 
-    Minimax and alpha-beta search to the end of the game: without a table, with a table, and with equal positions by
-    symmetry as one; with moves as they come, worst first and best first. Leaves are finished positions. Cuts are
-    positions at which some moves were skipped. Values are wins, draws and losses, or margins, without distances.
+    Minimax and alpha-beta search to the end of the game: without a transposition table, with one, and with symmetric
+    positions as one; with moves as the rules list them, worst first and best first. Nodes are the positions visited; a
+    value taken from the table does not count. Leaves are finished positions. Cuts are positions at which some moves
+    were skipped. Values are wins, draws and losses, or margins, without distances.
 
     With --depth each search looks 1, 2, 3, ... plies ahead and evaluates the positions at which it stops. "deepening"
-    is alpha-beta that tries the best move of the search before first, and counts all depths so far.
+    is alpha-beta that tries first the best move of the previous depth. Its count is of all depths so far.
     """
     with common.loading(quiet):
-        loaded = game_of(game)
-    common.try_out(game, loaded)
-    rules = Rules(loaded)
-    state = parse_position(loaded, position).state
+        rules = Rules(game_of(game))
+    common.try_out(game, rules.game)
+    state = parse_position(rules.game, position).state
     if rules.is_terminal(state):
         raise PositionError(f"{position}: the game is over there: name a position with moves")
     with common.Bars(quiet) as bars:
         if depth is None:
-            tallied = list(comparison.compare(loaded, state, nodes=nodes, progress=bars))
+            tallied = list(comparison.compare(rules.game, state, nodes=nodes, progress=bars))
         else:
-            looked = list(heuristic.looks(loaded, state, depth=depth, nodes=nodes, progress=bars))
+            looked = list(heuristic.looks(rules.game, state, depth=depth, nodes=nodes, progress=bars))
     if depth is None:
         answer = {"game": game, "position": position, "searches": searches.tallies(tallied)}
-        common.tell(answer, lambda _: searches.compared(Rules(loaded, kind=WDL), tallied, nodes), as_json)
+        common.tell(answer, lambda _: searches.compared(Rules(rules.game, kind=WDL), tallied, nodes), as_json)
         return
     if not looked:
         raise click.UsageError(f"not even 1 ply is seen with {nodes} nodes: raise --nodes")

@@ -11,7 +11,7 @@ from solver.games.tree import Tree, written
 from solver.report.facts import table
 from solver.rules.game import Rules
 from solver.rules.notation import show
-from solver.search.comparison import Node, Trace, Unfolded
+from solver.search.comparison import Node, Nodes, Trace
 
 WIDTH = 120  # columns of a drawing
 DRAWN = 300  # nodes of one
@@ -49,9 +49,8 @@ def facts(tree: Tree, trace: Trace, stepwise: bool = True, names: Names = None) 
             window = zip(("alpha", "beta"), map(_plain, node.before if entered else node.after), strict=True)
             step = {"node": _path(tree, node, names), "player": node.player, "entered": entered, **dict(window)}
             if node.player == "leaf" or not entered:
-                exact = node.low == node.high
                 step["value"] = _plain(node.value)
-                step["bound"] = "exact" if exact else "upper" if node.value == node.high else "lower"
+                step["bound"] = "exact" if node.low == node.high else "upper" if node.value == node.high else "lower"
                 step["cut"] = len(node.cut)
             tree_facts["steps"].append(step)
     return tree_facts
@@ -192,10 +191,10 @@ def _number(number: Any) -> str:
     return f"{number:g}" if isinstance(number, float) else str(number)
 
 
-def boards(rules: Rules, unfolding: Unfolded, trace: Trace, names: Sequence[Sequence[str]]) -> list[str]:
+def boards(rules: Rules, nodes: Nodes, trace: Trace, names: Sequence[Sequence[str]]) -> list[str]:
     """Return the visited nodes with their moves and boards, in the order of the visit."""
     lines = []
     for number, node in enumerate((node for node, entered in trace.steps if entered), 1):
-        state, _ = unfolding.nodes[node.state]
+        state, _ = nodes[node.state]
         lines += [f"step {number}: {' '.join(names[node.state]) or 'the start'}", show(rules.game, state), ""]
     return lines

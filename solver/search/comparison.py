@@ -31,6 +31,7 @@ from solver.base.progress import Progress, silent
 from solver.base.value import Value
 from solver.rules.game import Rules
 from solver.search import INFINITY, Budget, Search, Visit, ordered_actions, plain_state, refuse_chance, stuck, window
+from solver.search.heuristic import checked, estimates_of
 
 
 class Trial(NamedTuple):
@@ -244,6 +245,8 @@ class _Compared(Search):
 FULL_WINDOW = (-math.inf, math.inf)
 MOST_UNFOLDED = 3_000  # nodes of a tree
 MOST_PLIES = 200  # from the root
+Nodes = list[tuple[Any, tuple[Any, ...]]]
+"""The position and the moves that lead to it, for each node in the order of the tree."""
 
 
 @dataclass
@@ -364,43 +367,39 @@ class _Traced(Search):
         node.value = node.low = node.high = int(mean) if mean.denominator == 1 else mean
 
 
-class Unfolded(NamedTuple):
-    """A game below a position.
-
-    Attributes:
-        data: The tree as nested lists, as files of trees have it.
-        nodes: The position and the moves that lead to it, for each node in the order of the tree.
-    """
-
-    data: Any
-    nodes: list[tuple[Any, tuple[Any, ...]]]
-
-
-def unfolded(rules: Rules, state: Any, mover: int = 0) -> Unfolded:
+def unfolded(rules: Rules, state: Any, mover: int = 0, depth: int | None = None) -> tuple[Any, Nodes]:
     """Unfold a game below a position.
 
     Args:
-        rules: The rules, which must be acyclic there.
+        rules: The rules, which must be acyclic there, or have `evaluate`.
         state: The position.
         mover: Who is to move there, 0 or 1.
+        depth: The ply at which positions become leaves, worth their `evaluate` to two decimals. None for no limit.
+
+    Returns:
+        The tree as nested lists, as files of trees have it, and its nodes.
 
     Raises:
-        MethodError: Chance decides, or the tree has more than MOST_UNFOLDED nodes, as any game with cycles has.
+        MethodError: Chance decides, the rules have no `evaluate` for `depth`, or the tree has more than
+            MOST_UNFOLDED nodes, as any game with cycles has.
     """
     if rules.chance is not None:
         raise MethodError(f"{rules.name} is a game of chance, whose tree is not traced: write it as tree:FILE")
-    nodes: list[tuple[Any, tuple[Any, ...]]] = []
+    nodes: Nodes = []
+    evaluate = estimates_of(rules) if depth else None
 
     def below(state: Any, mover: int, gained: float, moves: tuple[Any, ...]) -> Any:
         nodes.append((state, moves))
         if len(nodes) > MOST_UNFOLDED or len(moves) > MOST_PLIES:
             raise MethodError(
-                f"{rules.name} has more than {MOST_UNFOLDED:,} nodes, or longer play: trace a smaller game, or --from a"
-                " later position"
+                f"{rules.name} has more than {MOST_UNFOLDED:,} nodes, or longer play: add --depth N, or --from a later"
+                " position"
             )
         sign = 1 if mover == 0 else -1
         if rules.is_terminal(state):
             return gained + sign * rules.ended(state).score
+        if evaluate and len(moves) == depth:
+            return gained + sign * round(checked(rules, state, evaluate(state)), 2)
         children = []
         for action in rules.actions(state):
             child = rules.result(state, action)
@@ -409,4 +408,4 @@ def unfolded(rules: Rules, state: Any, mover: int = 0) -> Unfolded:
             children.append(below(child, mover if same else 1 - mover, points, (*moves, action)))
         return {"MIN" if mover else "MAX": children}
 
-    return Unfolded(below(state, mover, 0, ()), nodes)
+    return below(state, mover, 0, ()), nodes

@@ -216,16 +216,16 @@ def test_the_tree_of_a_game_has_the_value_of_the_game(name, position):
     game = load_game(name)
     rules, parsed = Rules(game, symmetry=False), parse_position(game, position)
     mover = rules.mover(parsed.state) if parsed.mover is None else parsed.mover
-    unfolding = unfolded(rules, parsed.state, mover)
-    tree = Tree.from_lists(unfolding.data)
-    assert len(tree.children) == len(unfolding.nodes)
+    data, nodes = unfolded(rules, parsed.state, mover)
+    tree = Tree.from_lists(data)
+    assert len(tree.children) == len(nodes)
     root = trace(tree, tree.payoff).nodes[0]
     value = {rules.canonical(state): value for state, value in solve(game).items()}[parsed.state]
     assert root.value == (value.score if mover == 0 else -value.score)
-    for node, (state, moves) in enumerate(unfolding.nodes):
+    for node, (state, moves) in enumerate(nodes):
         assert rules.is_terminal(state) == (not tree.children[node])
         for action, child in zip(rules.actions(state) if tree.children[node] else (), tree.children[node], strict=True):
-            assert unfolding.nodes[child] == (rules.result(state, action), (*moves, action))
+            assert nodes[child] == (rules.result(state, action), (*moves, action))
 
 
 def test_solve_traces_small_games_with_their_boards():
@@ -235,6 +235,15 @@ def test_solve_traces_small_games_with_their_boards():
     # The steps come first, and name moves as the game does
     assert re.match(r"step +node .*\n +1 +MAX .*\n +2 +MIN a3 ", out)
     assert out.index("MIN a3 ") < out.index("\nstep 2: a3\n")
+
+
+def test_a_trace_to_a_depth_is_the_alpha_beta_of_that_depth():
+    """The other search backs estimates up as merits, without a tree."""
+    at = ("tic-tac-toe", "b2 a2")
+    *_, look = json.loads(ok("compare", *at, "--depth", 3, "--json"))["depths"]
+    facts = json.loads(ok("solve", at[0], "--trace", "--from", at[1], "--depth", 3, "--json"))
+    visited = sum(step["entered"] for step in facts["steps"])
+    assert (visited, facts["best"], facts["value"]) == (look["alphabeta"], look["line"][0], round(look["score"], 2))
 
 
 def test_a_game_of_chance_has_no_such_tree():
