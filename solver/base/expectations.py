@@ -137,11 +137,11 @@ class Expectation(_ExpectationFields, Margins):
     def listed(self, merits: Iterable[int]) -> list[int] | None:
         return None
 
-    def words(self, value: Value, adds: bool = False) -> str:
+    def words(self, value: Value) -> str:
         """An expected margin, or an expected utility and the winning chance that it amounts to, draws half counted."""
         # A finished state has a whole score
         if not isinstance(value.score, float):
-            return super().words(value, adds) if self.of == "margin" else value.words()
+            return super().words(value) if self.of == "margin" else value.words()
         return f"{value.score:+.6f}" if self.of == "margin" else f"{value.score:+.6f} ({50 * (1 + value.score):.4f} %)"
 
     def verdict(self, value: Value) -> str:
@@ -297,8 +297,8 @@ class Estimate(_EstimateFields, Kind):
             return False
         return (not self.scores and abs(score) == 1) or score == self.estimated(score)
 
-    def words(self, value: Value, adds: bool = False) -> str:
-        return self.basis.impression(value.score) if is_estimate(value) else self.basis.words(value, adds)
+    def words(self, value: Value) -> str:
+        return self.basis.impression(value.score) if is_estimate(value) else self.basis.words(value)
 
     def verdict(self, value: Value) -> str:
         return f"{self.words(value)} for the first player" if is_estimate(value) else self.basis.verdict(value)

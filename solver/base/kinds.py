@@ -176,8 +176,8 @@ class Kind:
         """Those that were found, best first, as a book's palette lists them; None where it has numbers for them."""
         return sorted(merits, reverse=True)
 
-    def words(self, value: Value, adds: bool = False) -> str:
-        """A value for the side to move: win in 5, +3, draw; `adds`: moves score at once."""
+    def words(self, value: Value) -> str:
+        """A value for the side to move: win in 5, draw; +3 or 0, if values are margins."""
         return value.words()
 
     def entry(self, value: Value) -> str:
@@ -257,8 +257,8 @@ class Margins(_Scores):
     def fits(self, value: Value) -> bool:
         return value.distance is None and self.holds(value.score)
 
-    def words(self, value: Value, adds: bool = False) -> str:
-        return f"{value.score:+g}" if value.score else "0" if adds else "tie"
+    def words(self, value: Value) -> str:
+        return f"{value.score:+g}" if value.score else "0"
 
     def verdict(self, value: Value) -> str:
         if not value.score:
@@ -297,7 +297,7 @@ class Nimbers(_Bare):
     def fits(self, value: Value) -> bool:
         return value.distance is None and (value.score == LOST or 0 < value.score < 1 << 32)
 
-    def words(self, value: Value, adds: bool = False) -> str:
+    def words(self, value: Value) -> str:
         return f"{value.outcome}, {self.entry(value)}"
 
     def entry(self, value: Value) -> str:

@@ -238,7 +238,7 @@ def puzzle_task(rules: Rules, puzzle: Puzzle) -> dict[str, Any]:
         "state": puzzle.state,
         "prompt": prompt,
         "legal": [*puzzle.values],
-        "values": {move: rules.kind.words(value, rules.reward is not None) for move, value in puzzle.values.items()},
+        "values": {move: rules.kind.words(value) for move, value in puzzle.values.items()},
         "answer": puzzle.move,
         "difficulty": puzzle.difficulty,
     }

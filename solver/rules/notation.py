@@ -213,7 +213,7 @@ def in_words(value: Value | None, rules: Rules, estimate: float | None = None) -
     """Say a value for the side to move: win in 5, +3, draw. Say the estimate if the value is not known."""
     if value is None:
         return "unknown" if estimate is None else rules.kind.impression(estimate)
-    return rules.kind.words(value, rules.reward is not None)
+    return rules.kind.words(value)
 
 
 def in_all(value: Value | None, rules: Rules, gained: int | None, estimate: float | None = None) -> str:
@@ -224,7 +224,7 @@ def in_all(value: Value | None, rules: Rules, gained: int | None, estimate: floa
     if not gained:
         return f"{words} still to come"
     both = f"margin so far {gained:+d}, still to come {words}"
-    return both if value is None else f"{_final(gained + value.score)}: {both}"
+    return both if value is None else f"{rules.kind.words(Value(gained + value.score))}: {both}"
 
 
 def in_full(
@@ -243,13 +243,11 @@ def in_full(
         result = in_words(value, rules)
         if rules.reward is not None:
             # The margin that moves made, if they are known
-            result = "margin not known" if gained is None or value is None else _final(gained + value.score)
+            result = (
+                "margin not known" if gained is None or value is None else rules.kind.words(Value(gained + value.score))
+            )
         return f"the game is over: {result}{f' for {side}' if rules.again is not None else ''}"
     return f"{in_all(value, rules, gained, estimate)} for {side}"
-
-
-def _final(margin: float) -> str:
-    return f"{margin:+g}" if margin else "tie"
 
 
 def summary_of(game: Any) -> str:

@@ -72,6 +72,7 @@ def test_a_kind_knows_the_distances_of_a_book():
 def test_a_kind_says_what_the_numbers_of_a_solve_are(units, number, value, words):
     assert units.value(number) == value
     assert units.kind.words(units.value(number)) == words
+    assert MARGIN.words(Value(0)) == "0"
     assert units.agrees(number, units.lift(units.lift(number, True, 1), True, -1)) or units.kind is OUTCOME
     listed = units.kind.listed({number: 1, -number: 1})
     assert listed is None or listed == sorted((number, -number), reverse=True)

@@ -26,8 +26,10 @@ test("colours go by the outcome", () => {
   assert.equal(kindOf(undefined, ABOUT).split(" ")[0], "unknown");
 });
 
-test("a win in 3 says so", () => {
+test("a win in 3 says so, and a margin has its sign", () => {
   assert.match(inWords(SOON.value, ABOUT), /3/);
+  const margins = [3, -2, 0].map((score) => inWords({ score, distance: null }, { scores: true }));
+  assert.deepEqual(margins, ["+3", "\u22122", "0"]);
 });
 
 test("the chart shows a near win higher than a far one, and the other side's below", () => {

@@ -21,7 +21,7 @@ from solver.rules.game import Rules
 
 ARROWS = 12  # that are shown of all moves
 BEST = 6  # that are shown of best ones
-SHORT = {"win": "W", "loss": "L", "draw": "=", "tie": "="}  # where a cell is too small for a word
+SHORT = {"win": "W", "loss": "L", "draw": "="}  # where a cell is too small for a word
 TWO_LINE_SIZE = 86  # of a cell in which two lines fit
 TEXT, PRINTED = 22, 26  # the sizes of letters: below a board, and of a board that is text
 LEADING = 1.35  # lines, in sizes of their letters

@@ -249,7 +249,7 @@ export const inWords = (value, about) => inParts(value, about).map(({ text }) =>
  * The parts of a value in words, { text, short }: a word, which may have a short form for small cells, and perhaps what
  * stands between it and a number.
  */
-export function inParts(value, { scores, adds, expects }) {
+export function inParts(value, { scores, expects }) {
   if (value === undefined) return [wordOf("unknown")];
   if (value.estimate && value.estimate !== "unknown") return [wordOf(value.estimate), { text: phrase("comma") }, { text: phrase("distanceUnknown") }];
   const depth = value.depth ? `${phrase("comma")}${phrase("depth", { depth: value.depth })}` : "";
@@ -258,7 +258,7 @@ export function inParts(value, { scores, adds, expects }) {
     return [wordOf("estimate"), { text: " " }, { text: `${number}${depth}` }];
   }
   if (expects) return [{ text: expects === "utility" ? percent(50 * (1 + value.score)) : hundredths(value.score) }];
-  if (scores) return [{ text: value.score ? signed(value.score) : adds ? "0" : phrase("tie") }];
+  if (scores) return [{ text: signed(value.score) }];
   const word = wordOf(kindOf(value));
   return value.distance === null ? [word] : [word, { text: phrase("within") }, { text: String(value.distance) }];
 }
@@ -274,7 +274,7 @@ export function inAll(value, about, gained) {
   if (!gained) return phrase("stillToCome", { words });
   const parts = phrase("marginSoFar", { gained: signed(gained), words });
   if (value === undefined || value.estimate) return parts;
-  return `${about.expects ? hundredths(gained + value.score) : margin(gained + value.score)}: ${parts}`;
+  return `${about.expects ? hundredths(gained + value.score) : signed(gained + value.score)}: ${parts}`;
 }
 
 const impression = (score) => (Math.abs(score) < EVEN ? "even" : score > 0 ? "better" : "worse");
@@ -295,4 +295,3 @@ function hundredths(number) {
 }
 
 const signed = (number) => (number > 0 ? `+${number}` : `${number}`.replace("-", "\u2212"));
-const margin = (number) => (number ? signed(number) : phrase("tie"));

@@ -38,7 +38,6 @@ export const WORDS = {
   unknown: "unknown",
   estimate: "estimate",
   searching: "searching",
-  tie: "tie",
   within: " in ",
   distanceUnknown: "distance unknown",
   comma: ", ",
