@@ -35,6 +35,8 @@ def open_input(path: str | os.PathLike[str], max_bytes: int | None = None, *, bu
     except (ValueError, TypeError) as error:
         # A name that no file can have, or no name
         raise OSError(errno.ENOENT, str(error), path) from None
+    except FileNotFoundError as error:
+        raise FileNotFoundError(error.errno, f"{error.strerror}{near_miss(Path(path))}", path) from None
     except PermissionError:
         # Windows does not open directories
         if os.path.isdir(path):
@@ -47,6 +49,17 @@ def open_input(path: str | os.PathLike[str], max_bytes: int | None = None, *, bu
     if stat.S_ISREG(status.st_mode):
         raise OSError(errno.EFBIG, f"it has {status.st_size:,} bytes, of {max_bytes:,} at most", os.fspath(path))
     raise OSError(errno.EINVAL, NO_FILE, os.fspath(path))
+
+
+def near_miss(path: Path) -> str:
+    """Return "; did you mean FILE?" if another file of that folder has nearly the name of a missing one, else ""."""
+    # On this path alone
+    import difflib
+
+    with contextlib.suppress(OSError):
+        for other in difflib.get_close_matches(path.name, os.listdir(path.parent), 1, 0.8):
+            return f"; did you mean {path.with_name(other)}?"
+    return ""
 
 
 def read_input(path: str | os.PathLike[str], max_bytes: int) -> bytes:

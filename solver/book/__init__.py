@@ -10,7 +10,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from solver.base.errors import BookError, ForeignBook, GameError, MethodError
+from solver.base.errors import ForeignBook, MethodError
+from solver.base.files import near_miss
 from solver.book import shipped
 from solver.book.codecs import DEFAULT, check_codec
 from solver.book.format import Header
@@ -102,13 +103,8 @@ def _book_or_game(source: Any, game: GameOrName | None = None) -> Book | Game:
     if isinstance(source, Book):
         return source
     name = shipped.book_or_game(source)
-    if not isinstance(name, Path):
-        return load_game(name)
-    if os.path.exists(name):
-        return Book(name, game)
-    if isinstance(source, os.PathLike) or name.suffix == ".lmdb" or os.sep in source or "/" in source:
-        raise BookError(f"there is no book {source}: solve the game first, or name another file")
-    try:
-        return load_game(source)
-    except GameError as error:
-        raise GameError(f"no book and {error}") from None
+    if isinstance(name, Path):
+        is_file = os.path.exists(name) or isinstance(source, os.PathLike) or name.suffix == ".lmdb"
+        if is_file or os.sep in source or "/" in source or near_miss(name):
+            return Book(name, game)
+    return load_game(source)

@@ -64,12 +64,10 @@ def open_file(path: Path) -> BinaryIO:
     """A regular file, opened. Raises BookError with the remedy."""
     try:
         return open_input(path, buffering=0)
-    except FileNotFoundError:
-        raise BookError(f"there is no file {path}: solve the game first, or name another (solver books)") from None
     except OSError as error:
         if error.errno == errno.EINVAL:
             raise ForeignBook(f"{path} is not a regular file: name a book") from None
-        raise BookError(f"{path} cannot be read: {error.strerror}") from None
+        raise BookError(f"{path} cannot be read ({error.strerror}): solve the game first, or name a book") from None
 
 
 def is_lmdb(path: str | os.PathLike[str]) -> bool:

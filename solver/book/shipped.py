@@ -20,6 +20,7 @@ From an archive, such as a zipapp, a book is copied to a temporary file when it 
 from __future__ import annotations
 
 import functools
+import os
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ def book_or_game(source: Any) -> Path | Game | str:
     if text is None:
         game: Game = source
         return game
-    if pages.is_lmdb(text):
+    if os.path.isfile(text) and pages.is_lmdb(text):
         return Path(text)
     named = opened_by(text)
     is_rules = names_user_rules(text) or named != text

@@ -447,8 +447,7 @@ def unknown_game(name: str) -> GameError:
     wrong = name[:80].lower()
 
     def likeness(right: str) -> float:
-        is_part = len(wrong) > 2 and wrong in right
-        return difflib.SequenceMatcher(None, wrong, right).ratio() + is_part
+        return difflib.SequenceMatcher(None, wrong, right).ratio() + (len(wrong) > 2 and wrong in right)
 
     nearest, second, third = sorted(CATALOGUE, key=likeness, reverse=True)[:3]
     meant = f"did you mean {nearest}, {second} or {third}? All: solver games. Your own: my_game.py::Class"

@@ -46,10 +46,8 @@ def user_class(source: str, name: str, wanted: str = "") -> type:
     try:
         if source.endswith(".py"):
             open_input(source, MOST_BYTES).close()
-    except FileNotFoundError:
-        raise GameError(f"no file {source!r}: give the path of the file with the rules") from None
     except OSError as error:
-        raise GameError(f"{source!r} cannot be read: {error.strerror}: give the path of a file with rules") from None
+        raise GameError(f"{source!r} cannot be read ({error.strerror}): give the path of a file with rules") from None
     try:
         if source.endswith(".py"):
             module = _of_file(os.path.realpath(source))

@@ -211,7 +211,7 @@ def test_files_that_are_no_books(tmp_path):
     empty.touch()
     for path in (text, fifo, empty, tmp_path, Path("/dev/null"), Path("/dev/zero")):
         raises(ForeignBook, "not a regular file|not an LMDB file", Book, path)
-    raises(BookError, "there is no file", Book, tmp_path / "absent")
+    raises(BookError, "cannot be read .No such file", Book, tmp_path / "absent")
 
 
 def test_other_lmdb_files_are_no_books(tmp_path):

@@ -148,7 +148,7 @@ def test_the_command_line_packs_and_refuses_in_one_line(tmp_path):
     assert solved["digest"] == packed["digest"]
     gc.collect()  # what the commands have opened
     for arguments, expected, words in (
-        (("pack", tmp_path / "none", "-o", target), 2, "there is no file"),
+        (("pack", tmp_path / "none", "-o", target), 2, "cannot be read"),
         (("pack", text, "-o", target), 5, "not an LMDB file"),
         (("pack", __file__, "-o", target), 2, "no book of"),
         (("pack", path, "-o", tmp_path / "no" / "book"), 2, "does not exist: make it first"),

@@ -171,7 +171,7 @@ def test_whatever_takes_a_book_takes_such_a_name(tmp_path, monkeypatch):
         code, _, err = run(words[0], "connect-four:6,6", *words[1:])
         assert (code, err.count("\n")) == (2, 1) and "solver solve connect-four:6,6 -o BOOK" in err
         assert run(words[0], "hexapawn:3,x", *words[1:])[0] == 2
-        assert "there is no file nothing" in run(words[0], "nothing", *words[1:])[2]
+        assert "nothing cannot be read (No such file" in run(words[0], "nothing", *words[1:])[2]
     pytest.importorskip("numba")
     from solver.learning.players import contender
 
@@ -235,7 +235,7 @@ def read_by(*command):
     """The words that READER prints: the path of a book, how it answers, counts, the path of the package."""
     done = subprocess.run(command, capture_output=True, text=True, env={"PATH": os.environ["PATH"]})
     first, second, error = done.stdout.splitlines() or ["", "", done.stderr]
-    assert "nosuch: solve the game first" in error
+    assert "nosuch cannot be read (No such file or directory): solve the game first" in error
     path, *answers = first.split()
     *counts, package = second.split()
     assert answers == ["book", "627", "proved"]

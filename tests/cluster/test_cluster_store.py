@@ -585,7 +585,7 @@ FAULTS = {
     "blind": f"does not see what {HOST} writes to ",
     "older": f"has solverbook 0.0.1, {HOST} has {__version__}: install the same on both",
     "unlike": "has other rules of tic-tac-toe: give all nodes the same files",
-    "ruleless": "cannot load the rules (no file 'nosuch.py'",
+    "ruleless": "cannot load the rules ('nosuch.py' cannot be read",
     "broken": "cannot be asked: ",
     "silent": "has not answered for 120 s: look into Ray's log there",
 }

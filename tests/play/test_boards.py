@@ -122,7 +122,7 @@ def test_a_board_is_refused_with_the_moves_of_another_position():
     with pytest.raises(PositionError, match="these are the moves of state 0: 'a1' is state"):
         solver.board("tic-tac-toe", "a1", moves=player().analyse(0))
     raises(PositionError, "not a legal move", solver.board, "tic-tac-toe", "z9")
-    raises(BookError, "there is no book no.lmdb", solver.board, "no.lmdb")
+    raises(BookError, "no.lmdb cannot be read", solver.board, "no.lmdb")
 
 
 def test_analyse_returns_a_list_that_shows_itself():

@@ -164,7 +164,7 @@ def test_the_same_file_is_loaded_once(own):
         ("tree:nosuch.json", "cannot be read"),
         ("graph", "name the file"),
         ("nosuch.csv", "cannot be read"),
-        ("nosuch.py::Own", "no file 'nosuch.py'"),
+        ("nosuch.py::Own", "'nosuch.py' cannot be read"),
         ("no.such.module::Own", "cannot be imported"),
     ],
 )

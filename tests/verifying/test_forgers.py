@@ -255,7 +255,7 @@ def judged(files, tmp_path):
         ("proved", ["--game", "rings.py::Ring"], 0, "proved", "every value follows from its children"),
         ("wrong", ["--game", "rings.py::Ring"], 5, "wrong", "play comes back to state"),
         ("text", [], 5, "wrong", "is not an LMDB file"),
-        ("none", [], 2, None, "there is no file"),
+        ("none", [], 2, None, "cannot be read (No such file"),
         ("opening", ["--search", "0"], 7, "consistent", "0 of 11 values proved by search in 0 s (--search)"),
         ("opening", ["--search", "100000"], 0, "proved", "11 of 11 values proved by search, the others follow from"),
     ],
