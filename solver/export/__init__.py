@@ -30,8 +30,8 @@ STREAMS = {".csv": tables.stream_csv, ".jsonl": tables.stream_jsonl}
 TABLES = {".sqlite": tables.write_sqlite, PARQUET: tables.write_parquet}
 ENDINGS = (*STREAMS, *TABLES, BINARY)
 # A table of text is ours if its first line has these names alone, and one of them that nobody writes for `import`
-CSV = rb"\Astate(?=.*,(board|value|tier|best)\b)(,(board|value|score|distance|tier|best)){2,}\n"
-JSONL = rb'\A\{"state":"?\d+"?,"(?=.*\b(board|value|tier|best)":)(board|value|score|distance|tier|best)":'
+CSV = rb"\Astate(?=.*,(board|mover|value|tier|best)\b)(,(board|mover|value|score|distance|tier|best)){2,}\n"
+JSONL = rb'\A\{"state":"?\d+"?,"(?=.*\b(board|mover|value|tier|best)":)(board|mover|value|score|distance|tier|best)":'
 MARKS = {
     ".csv": CSV,
     ".jsonl": JSONL,

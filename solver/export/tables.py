@@ -2,7 +2,8 @@
 
 The columns of a table
     state     the state's number
-    board     as the game shows it, of several lines for most games
+    board     the rows of cells with "/" between them, as a position may be written; else as the game shows it
+    mover     who is to move, 1 or 2; nothing where neither the state nor its cells tell
     value     win, draw or loss, for the side to move; nothing of expectations
     score     1, 0, -1, the margin, the expectation, or the nimber, -1 for 0
     distance  plies to the end; nothing for draws and margins
@@ -26,6 +27,7 @@ The metadata have the shape of the planes, what each is, and the actions as the 
 from __future__ import annotations
 
 import csv
+import functools
 import hashlib
 import json
 import sqlite3
@@ -42,12 +44,12 @@ from solver.base.value import Value, keeps, sign_of
 from solver.book import Book
 from solver.export.layout import layout_of
 from solver.play.player import Player
-from solver.rules.boards.text import is_drawn
+from solver.rules.boards.text import is_drawn, mover_of
 from solver.rules.game import is_graph, own_method
-from solver.rules.notation import namer, show
+from solver.rules.notation import board_of, namer
 
-COLUMNS = {"state": int, "board": str, "value": str, "score": int, "distance": int, "tier": int, "best": list}
-OF_RULES = {"board", "tier", "best"}  # which are not in the book itself
+COLUMNS = dict(state=int, board=str, mover=int, value=str, score=int, distance=int, tier=int, best=list)
+OF_RULES = {"board", "mover", "tier", "best"}  # which are not in the book itself
 STEP = 1024  # rows between two reports
 ROW_GROUP, TRAINING_GROUP = 1 << 16, 1 << 14  # rows that a Parquet file keeps together, and a training set
 FORMULA = "=+-@\t\r\n"  # how one begins
@@ -83,6 +85,7 @@ def table_of(book: Book, names: Sequence[str] | None, progress: Progress) -> Tab
     if names is None:
         silent = [*header.kind.silent, *(() if book.rules.tiered else ("tier",))]
         silent += [] if own_method(book.game, "show") or is_drawn(book.game) else ["board"]
+        silent += [] if own_method(book.game, "to_move") or own_method(book.game, "from_cells") else ["mover"]
         names = [name for name in COLUMNS if name not in silent]
     for name in names:
         if name not in COLUMNS:
@@ -102,19 +105,15 @@ def table_of(book: Book, names: Sequence[str] | None, progress: Progress) -> Tab
         game, rules = book.game, book.rules
         if "tier" in names and not rules.tiered:
             raise MethodError(f"the rules of {rules.name} have no tiers: omit the column tier")
-        columns["board"] = lambda state, value: show(game, state)
+        mover = functools.lru_cache(1)(lambda state: mover_of(game, state))
+        columns["board"] = lambda state, value: _in_line(board_of(game, state, mover(state) or 0))
+        columns["mover"] = lambda state, value: None if (side := mover(state)) is None else side + 1
         columns["tier"] = lambda state, value: rules.tier(state)
         columns["best"] = _best_of(book)
     cells = [columns[name] for name in names]
-    about = {
-        "game": header.game,
-        "rules": header.rules,
-        "method": header.method,
-        "scope": header.scope,
-        "symmetry": "folded" if header.symmetry else "none",
-        "states": str(header.stored),
-        "digest": header.digest,
-    }
+    about = {name: str(getattr(header, name)) for name in ("game", "rules", "method", "scope")}
+    folded = "folded" if header.symmetry else "none"
+    about |= {"symmetry": folded, "states": str(header.stored), "digest": header.digest}
     meaning = header.expectation or header.estimate
     if meaning:
         about |= {name: str(fact) for name, fact in meaning._asdict().items()}
@@ -123,6 +122,10 @@ def table_of(book: Book, names: Sequence[str] | None, progress: Progress) -> Tab
         return tuple([cell(state, value) for cell in cells])
 
     return Table(list(names), rows_of(book, book.items(), row, progress), about, header.kind.number, kind)
+
+
+def _in_line(board: Sequence[str] | str) -> str:
+    return (board if isinstance(board, str) else "\n".join(board)).replace("\n", "/")
 
 
 def _best_of(book: Book) -> Cell:

@@ -41,7 +41,8 @@ def rows_of(source):
         for state, (score, distance) in book.items():
             best = [format_action(game, state, move.action) for move in player.analyse(state) if move.best]
             value = {1: "win", 0: "draw", -1: "loss"}[score]
-            yield state, show(game, state), value, score, distance, game.tier(state), best
+            mover = 1 if show(game, state).endswith("W to move") else 2
+            yield state, "/".join(game.cells(state, mover - 1)), mover, value, score, distance, game.tier(state), best
 
 
 def read(path):
@@ -93,7 +94,7 @@ def test_tables_are_read_back(small, tmp_path, ending):
     chosen = ["distance", "best", "state"]
     names, rows = read(exported(small, tmp_path / f"few{ending}", chosen))
     assert names == chosen
-    assert rows == [(row[4], row[6], row[0]) for row in rows_of(small)]
+    assert rows == [(row[5], row[7], row[0]) for row in rows_of(small)]
     again = exported(small, tmp_path / f"again{ending}")
     assert again.read_bytes() == (tmp_path / f"book{ending}").read_bytes()
 

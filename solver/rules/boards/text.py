@@ -86,7 +86,7 @@ def mover_of(game: Any, state: int) -> int | None:
     decides = own_method(game, "to_move")
     if decides is not None:
         return int(decides(state))
-    sides = [side for side in (0, 1) if _read(game, [*game.cells(state, side)], side) == state]
+    sides = [side for side in (0, 1) if is_drawn(game) and _read(game, [*game.cells(state, side)], side) == state]
     return sides[0] if len(sides) == 1 else None
 
 
