@@ -12,22 +12,13 @@ from solver.play.showing import drawn
 from solver.profiling import Profile
 from solver.puzzles import Puzzle
 from solver.report.facts import facts_of, table, worth
-from solver.rules.boards.text import drawing_of, is_drawn, mover_of
+from solver.rules.boards.text import drawing_of, is_drawn, mover_of, picture_of
 from solver.rules.game import Rules, game_text
 from solver.rules.notation import first_position, in_words, show, summary_of
 
 MARK = '<meta name="generator" content="solver profile">'  # by which its pages are known
-COLUMNS = (
-    "game",
-    "value",
-    "positions",
-    "perfect draws",
-    "sees 2: first wins",
-    "draws",
-    "second wins",
-    "plies",
-    "moves",
-)
+WEAK = ("sees 2: first wins", "draws", "second wins")
+COLUMNS = ("game", "value", "positions", "perfect draws", *WEAK, "plies", "moves")
 PUZZLE_MARK = '<meta name="generator" content="solver puzzles">'  # by which its sheets are known
 PUZZLE_COLUMNS = ("position", "goal", "distance", "move", "line", "tempting", "difficulty")
 GOALS = {"win": "wins in {}", "draw": "holds the draw", "margin": "keeps the best margin"}
@@ -63,8 +54,7 @@ def text(profile: Profile, rules: Rules) -> str:
     if profile.games is not None:
         means = f"means within {_widest(profile):.2f} (95 %)"
         lines.append(f"simulated: {profile.games:,} games for each pair of players; {means}")
-    lines.append("")
-    lines.append("mean result of the first player (rows) against the second (columns)")
+    lines += ["", "mean result of the first player (rows) against the second (columns)"]
     lines.append(" " * width + "".join(name.rjust(width) for name in players))
     for first in players:
         cells = (f"{round(profile.of(first, second).mean, 2) + 0.0:+.2f}" for second in players)
@@ -226,15 +216,20 @@ def puzzle_task(rules: Rules, puzzle: Puzzle) -> dict[str, Any]:
 
     `solver.score_answer(book, state, answer)` scores an answer.
     """
+    game, mover = rules.game, mover_of(rules.game, puzzle.state)
+    sides = picture_of(game).sides if is_drawn(game) else ("", "")
+    side = "" if mover is None else f"You are {sides[mover] and f'{sides[mover]}, '}player {mover + 1}. "
     plies = "" if puzzle.distance is None else " plies (moves of either side, this one included)"
+    if puzzle.goal == "margin":
+        plies = f" (your points less the other side's{', from here on' if rules.reward else ''})"
     prompt = (
-        f"This is a position of the game {game_text(rules.game)}. {summary_of(rules.game)}\n\n"
-        f"{show(rules.game, puzzle.state)}\n\n"
-        f"It is your turn. One move {GOALS[puzzle.goal].format(puzzle.distance)}{plies}."
+        f"This is position #{puzzle.state} of the game {game_text(game)}. {summary_of(game)}\n\n"
+        f"{show(game, puzzle.state, mover)}\n\n"
+        f"{side}It is your turn. One move {GOALS[puzzle.goal].format(puzzle.distance)}{plies}."
         f" Legal moves: {', '.join(puzzle.values)}. Answer with one move."
     )
     return {
-        "game": game_text(rules.game),
+        "game": game_text(game),
         "state": puzzle.state,
         "prompt": prompt,
         "legal": [*puzzle.values],

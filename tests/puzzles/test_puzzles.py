@@ -201,6 +201,10 @@ def test_the_command_prints_boards_json_tables_and_tasks():
     assert [row["move"] for row in rows] == [fact["move"] for fact in facts] and len(rows) == 3
     tasks = [json.loads(line) for line in ok(*options, "--format", "tasks").splitlines()]
     assert "`" not in tasks[0]["prompt"] and "One move wins in 9 plies (" in tasks[0]["prompt"]
+    assert (
+        f"position #{tasks[0]['state']} of the game" in tasks[0]["prompt"]
+        and "You are o, player 2." in tasks[0]["prompt"]
+    )
     for task in tasks:
         assert [*task["values"]] == task["legal"]
         assert [move for move, value in task["values"].items() if value.startswith("win")] == [task["answer"]]
