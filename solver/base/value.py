@@ -112,9 +112,14 @@ def drop_value(value: Value, same_mover: bool, gain: int) -> Value | None:
     return Value(score if same_mover else 0 - score, None if distance is None else distance - 1)
 
 
+def counted(count: int, one: str, many: str = "") -> str:
+    """Return a number with its noun: 1 game, 2,000 games."""
+    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
+
+
 def in_plies(count: int) -> str:
     """A number of plies with its noun."""
-    return f"{count:,} {'ply' if count == 1 else 'plies'}"
+    return counted(count, "ply", "plies")
 
 
 def keeps(worth: Value, value: Value) -> bool:

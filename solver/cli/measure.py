@@ -69,7 +69,7 @@ def sample_command(source: str, number: int, as_json: bool, own: str | None, qui
     for state, value in chosen:
         common.tell({"position": f"#{state}", "state": state, **worth(value)}, lambda facts: facts["position"], as_json)
     if len(chosen) < number:
-        common.note(f"only {len(chosen):,} states match", quiet)
+        common.note(f"only {len(chosen):,} match", quiet)
 
 
 @click.command("grade")
@@ -160,7 +160,7 @@ def puzzles_command(
             facts = measures.puzzle_facts(puzzle) if form == "json" else measures.puzzle_task(rules, puzzle)
             click.echo(json.dumps(facts))
     if len(selected) < number:
-        common.note(f"only {len(selected):,} puzzles", quiet)
+        common.note(f"only {len(selected):,} found", quiet)
 
 
 @click.command("profile")

@@ -14,6 +14,7 @@ import click
 from solver import __version__
 from solver.base import extras, system
 from solver.base.errors import MethodError, MissingState
+from solver.base.value import counted
 from solver.book import Book, game_of, shipped
 from solver.cli import common
 from solver.games import CATALOGUE
@@ -146,7 +147,7 @@ def export_command(
         kind, training = form if form in STREAMED else None, form == "training"
         notes = export(opened, target, names, training=training, form=kind, puzzles=chosen, progress=bars)
     if file != "-":
-        content = f"{len(opened):,} states" if isinstance(opened, Book) else "a game without a book"
+        content = counted(len(opened), "state") if isinstance(opened, Book) else "a game without a book"
         click.echo("\n".join([f"{file}: {content}, {_size(Path(file)):,} bytes", *notes]))
 
 
@@ -259,7 +260,8 @@ def serve_command(
     url = running.url_of(sockets[0])
     with tempfile.TemporaryDirectory(prefix="solver-serve-") as folder:
         if not quiet:
-            click.echo(f"{url}  {len(served)} games, {len(served.books)} with books, {count} workers")
+            games, workers_text = counted(len(served), "game"), counted(count, "worker")
+            click.echo(f"{url}  {games}, {len(served.books)} with a book, {workers_text}")
         if opens:
             click.launch(url)
         make = lambda: application.Application(served, pages.Pages(served, Path(folder)), live)  # noqa: E731

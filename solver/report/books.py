@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from solver.base.kinds import Kind
-from solver.base.value import Value, in_plies
+from solver.base.value import Value, counted, in_plies
 from solver.book import Book, Header
 from solver.book.solution import PROOF
 from solver.report.facts import facts_of
@@ -136,15 +136,15 @@ def tables(facts: dict[str, Any], kind: Kind) -> str:
 
 def verified(facts: dict[str, Any]) -> str:
     """Say the verdict on a book, by the facts of a report of `verifying`, and the sides that were played out."""
-    work_text = "{states:,} states verified in {seconds:.2f} s, {plain:,} of them in plain Python".format(**facts)
-    verdict_text = f"{facts['verdict']}: {work_text}; {facts['basis']}"
+    work_text = "verified in {seconds:.2f} s, {plain:,} of them in plain Python".format(**facts)
+    verdict_text = f"{facts['verdict']}: {counted(facts['states'], 'state')} {work_text}; {facts['basis']}"
     if facts["note"]:
         verdict_text += f"\nplain Python judged, not the compiled rules: {facts['note']}"
     if not facts["played"]:
         return verdict_text
     who = " and the ".join(facts["played"])
     return (
-        f"{verdict_text}\nplayed against every reply, from {facts['positions']:,} positions: the {who} player"
+        f"{verdict_text}\nplayed against every reply, from {counted(facts['positions'], 'position')}: the {who} player"
         " gets at least the value of each"
     )
 

@@ -8,7 +8,7 @@ import os
 from typing import Any
 
 from solver.base.errors import MissingState
-from solver.base.value import Value
+from solver.base.value import Value, counted, in_plies
 from solver.play.grading import Grades, Tally
 from solver.play.player import Player
 from solver.report.answers import line_names
@@ -54,8 +54,8 @@ def share(moves: int, tally: Tally) -> float | None:
 
 def grade_text(facts: dict[str, Any], rules: Rules) -> str:
     """The grades for people: a row for both, one for each side, then the blunders."""
-    games = f"{facts['games']:,} game{'' if facts['games'] == 1 else 's'}"
-    lines = [f"{games}, {facts['moves']:,} moves judged, {facts['unknown']:,} not known to the book"]
+    judged = f"{counted(facts['games'], 'game')}, {counted(facts['moves'], 'move')} judged"
+    lines = [f"{judged}, {facts['unknown']:,} not known to the book"]
     for name, tally in zip(("all", *PLAYERS), (facts, *facts["sides"]), strict=True):
         if tally["moves"]:
             lines.append(
@@ -105,7 +105,7 @@ def match_text(facts: dict[str, Any]) -> str:
         elo[name] = endless if facts[name] is None else f"{facts[name]:+.0f}"
     lines = [
         f"{first_loss} against {second}, {facts['game']}: {games:,} games,"
-        f" {games // 2:,} openings of {facts['plies']} plies, each with both colours",
+        f" {counted(games // 2, 'opening')} of {in_plies(facts['plies'])}, each with both colours",
         "won {wins:,}, drawn {draws:,}, lost {losses:,}".format(**facts),
         "share    {share:.2%} of the points, with 95 % between {low:.2%} and {high:.2%}".format(**facts),
         "Elo      {elo}, between {elo_low} and {elo_high}".format(**elo),
@@ -120,7 +120,7 @@ def match_text(facts: dict[str, Any]) -> str:
             lines.append(f"{name} lost {lost['games']:,} by rule: {what}; first game {first_loss['game']:,}{quote}")
     for name, tally in zip(facts["players"], facts["grades"] or (), strict=False):
         if tally["moves"]:
-            lines.append(f"{name} keeps the value with {tally['share_kept']:.2%} of {tally['moves']:,} moves")
+            lines.append(f"{name} keeps the value with {tally['share_kept']:.2%} of {counted(tally['moves'], 'move')}")
     return "\n".join(lines)
 
 

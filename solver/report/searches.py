@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from solver.base.value import in_plies
+from solver.base.value import counted, in_plies
 from solver.check import playouts
 from solver.check.conformance import GAMES
 from solver.report.facts import table, worth
@@ -40,7 +40,7 @@ def check_text(facts: dict[str, Any]) -> str:
     games = facts["games"]
     played, wanted = games["played"], games["wanted"]
     cut = "" if played == wanted else f" (of {wanted}, for lack of time)"
-    lines = [f"{facts['game']}: {facts['states']:,} states of {played} random games{cut} keep the protocol"]
+    lines = [f"{facts['game']}: {counted(facts['states'], 'state')} of {played} random games{cut} keep the protocol"]
     if games["ended"]:
         plies, first_player = games["plies"], games["first_player"]
         lines.append(
@@ -82,7 +82,7 @@ def boards(rules: Rules, games: Sequence[playouts.RandomGame]) -> str:
 
 def sweep_text(facts: dict[str, Any]) -> str:
     """An exhaustive solve."""
-    tiers = "some tier has cycles" if facts["cyclic"] else f"{facts['tiers']:,} tiers"
+    tiers = "some tier has cycles" if facts["cyclic"] else counted(facts["tiers"], "tier")
     stored = f"{facts['stored']:,}" if facts["counted"] else _about(facts) + rounded(facts["stored"])
     lines = [f"stored   {stored} states, {tiers}, {_from(facts)}"]
     if facts["whole"] and not facts["counted"]:

@@ -201,7 +201,7 @@ def test_the_command_prints_what_query_takes(c4, tmp_path):
     same = [json.loads(line) for line in ok(*command, "--json").splitlines()]
     assert same == [{name: one[name] for name in same[0]} for one in answers]
     code, _, err = run("sample", c4, "--ply", 1)
-    assert code == 0 and "only 2 states match" in err
+    assert code == 0 and "only 2 match" in err
 
 
 def test_tiers_of_a_game_without_any_are_refused(tmp_path):
