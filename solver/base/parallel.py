@@ -40,9 +40,9 @@ class Workers:
             if current is not END:
                 yield function(current)
             return
-        yield from self.ahead(function, itertools.chain((current, following), queue), 2 * self.count)
+        yield from self.map_ahead(function, itertools.chain((current, following), queue), 2 * self.count)
 
-    def ahead(self, function: Callable[[Item], Result], items: Iterable[Item], limit: int = 1) -> Iterator[Result]:
+    def map_ahead(self, function: Callable[[Item], Result], items: Iterable[Item], limit: int = 1) -> Iterator[Result]:
         """The results in the items' order, found while those before are used, so many tasks ahead at most."""
         under_way: deque[Future[Result]] = deque()
         try:

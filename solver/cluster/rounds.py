@@ -213,7 +213,7 @@ def link(
     links: list[blocks.Part] = []
     with compiling(bench.game):
         endless = narrow_endless(bench.rules, bench.compiled.endless(own_states))
-        cursor, moves, others = 0, bench.compiled.valued(scale.win), known.beyond(0)
+        cursor, moves, others = 0, bench.compiled.valued(scale.win), known.without(0)
         batch = new_batch(min(CHILDREN_PER_CALL, 64 * size))
         # The moves inside the tier, in parts that are overwritten
         while cursor < size:

@@ -60,11 +60,11 @@ class TierLookup(NamedTuple):
         states, merits, cells, fences = map(read_only, (self.states, self.merits, self.cells, self.fences))
         return self._replace(states=states, merits=merits, cells=cells, fences=fences)
 
-    def inside(self, row: int) -> TierLookup:
+    def only(self, row: int) -> TierLookup:
         """Return a look-up that passes over the states of all tiers but one."""
         return self._passing(self.slots != row)
 
-    def beyond(self, row: int) -> TierLookup:
+    def without(self, row: int) -> TierLookup:
         """Return a look-up that passes over the states of one tier."""
         return self._passing(self.slots == row)
 

@@ -315,7 +315,7 @@ class Backward:
         def lay(block: int) -> tuple[int, int]:
             return window.lay(tier_row, block, min(block + BLOCKS_PER_SEGMENT, end_block))
 
-        for segment_begin, segment_end in team.ahead(lay, range(first_block, end_block, BLOCKS_PER_SEGMENT)):
+        for segment_begin, segment_end in team.map_ahead(lay, range(first_block, end_block, BLOCKS_PER_SEGMENT)):
             if segment_end > begin:
                 yield max(begin, segment_begin), segment_end
             window.lift(tier_row, segment_begin, segment_end)

@@ -347,7 +347,7 @@ class Bounds:
         refuse_beyond(self.memory, self.size, needed)
         targets, weights = new_entries(moves)
         self.net = self.net._replace(targets=targets, weights=weights, constants=np.concatenate(block_constants))
-        inside = known.inside(tier_row)
+        inside = known.only(tier_row)
 
         def enter(begin: int) -> None:
             end, constant = min(begin + nets.GAUSS_SEIDEL_STATES, self.size), marks[begin // nets.GAUSS_SEIDEL_STATES]

@@ -253,7 +253,7 @@ class Resolver:
         if self._inner_moves:
             self._inner_moves.turn_around(team, self.rules.alternates, lists, self.progress)
             return
-        lookup = self.known.inside(self.own)
+        lookup = self.known.only(self.own)
 
         def enter(chunk_begin: int, chunk_end: int) -> None:
             parents.list_parents(self.moves, lookup, self.own, chunk_begin, chunk_end, lists)

@@ -89,6 +89,15 @@ def test_the_tree_of_the_tour_is_that_of_the_package():
     assert re.findall(r"^  (\w+)/", tree[1], re.MULTILINE) == [*ALLOWED, "web"]
 
 
+def test_a_file_of_the_tour_defines_the_name_behind_it():
+    tour = (ROOT / "docs" / "explanation" / "design.md").read_text("utf-8")
+    for file, name in re.findall(r"`(\w+/\w+\.py)`,? \(?`(\w+)`", tour):
+        assert re.search(rf"^ *(?:def |class )?{name}\b", (PACKAGE / file).read_text("utf-8"), re.MULTILINE), (
+            file,
+            name,
+        )
+
+
 @pytest.mark.parametrize("word", ["test_nothing", "solver.nothing", "solver.sweep.nothing", "value.lifted"])
 def test_what_is_lost_is_found(word):
     assert is_lost(word)
