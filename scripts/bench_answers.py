@@ -1,0 +1,132 @@
+"""Time how long connect-four 7x6 takes to say what all moves of a position are worth.
+
+python scripts/bench_answers.py [--positions N] [--cold N] [--publish]
+
+Positions come from random games of plies 0 to 20, as many of each ply. Three programs are asked: this process, whose
+table stays from one position to the next; `solver query`, a new process a position; and the module in Node, which pages
+run, for positions behind the book. Times are wall-clock times of an answer. An answer is late if a move has no exact
+value within the five seconds that a query has.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import benchmark
+
+from solver.book import shipped
+from solver.play import modules
+from solver.play.player import SECONDS, Player
+from solver.rules.game import Rules, load_game
+
+GAME, PLIES = "connect-four", 21
+NODE = Path(__file__).with_name("bench_answers.mjs")
+BANDS = ((0, 7), (8, 9), (10, 12), (13, 20))  # plies; at the begin of the second the book ends
+Answer = tuple[float, bool]  # seconds, and whether all moves have exact values
+Ask = Callable[[int], Answer]
+
+
+def positions(rules: Rules, count: int) -> list[tuple[int, int]]:
+    """(ply, state) of random games that are not over, as many of each ply, in no order."""
+    chance, found = random.Random(0), list[tuple[int, int]]()
+    while len(found) < count:
+        ply, state = len(found) % PLIES, rules.game.initial()
+        for _ in range(ply):
+            if not rules.is_terminal(state):
+                state = rules.result(state, chance.choice(list(rules.actions(state))))
+        if not rules.is_terminal(state):
+            found.append((ply, state))
+    chance.shuffle(found)
+    return found
+
+
+def in_process() -> Ask:
+    """A player that lives on."""
+    player = Player(GAME)
+
+    def ask(state: int) -> Answer:
+        began = time.perf_counter()
+        moves = player.analyse(state)
+        return time.perf_counter() - began, all(move.exact for move in moves)
+
+    return ask
+
+
+def by_query(state: int) -> Answer:
+    """A process of its own."""
+    command = [sys.executable, "-m", "solver", "query", GAME, f"#{state}", "--json", "-q"]
+    began = time.perf_counter()
+    done = subprocess.run(command, capture_output=True, text=True, env=benchmark.environment())
+    spent = time.perf_counter() - began
+    return spent, all(move["exact"] for move in json.loads(done.stdout)["moves"])
+
+
+def in_node(data: bytes) -> Ask:
+    """The module in Node: a process that is asked line by line."""
+    with tempfile.NamedTemporaryFile(suffix=".wasm") as file:
+        file.write(data)
+        file.flush()
+        command = ["node", str(NODE), file.name, str(SECONDS)]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+        assert process.stdin is not None and process.stdout is not None
+        taken, given = process.stdin, process.stdout
+        assert given.readline() == "ready\n"
+
+    def ask(state: int) -> Answer:
+        taken.write(f"{state}\n")
+        seconds, exact = given.readline().split()
+        return float(seconds), exact == "true"
+
+    return ask
+
+
+def row(name: str, answers: Sequence[Answer]) -> list[str]:
+    """Of some answers: how many, the median, the 99th percentile, the longest, and how many were late."""
+    seconds = sorted(one for one, _ in answers)
+    least = [statistics.median(seconds), seconds[int(0.99 * (len(seconds) - 1))], seconds[-1]]
+    late = sum(not exact for _, exact in answers)
+    return [name, f"{len(answers):,}", *(f"{one:.3f}" for one in least), str(late)]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--positions", type=int, default=1000)
+    parser.add_argument("--cold", type=int, default=100, help="of them, how many a process of its own is asked")
+    parser.add_argument("--publish", action="store_true", help="write the table of docs/reference/benchmarks.md")
+    given = parser.parse_args()
+    rules = Rules(load_game(GAME))
+    data, book = modules.data_of(rules), shipped.path_of(GAME)
+    assert data is not None and book is not None
+    asked = positions(rules, given.positions)
+    hosts: dict[str, tuple[Ask, list[tuple[int, int]]]] = {
+        "this process": (in_process(), asked),
+        "`solver query`": (by_query, asked[: given.cold]),
+        "module in Node": (in_node(data), [one for one in asked if one[0] >= BANDS[1][0]]),
+    }
+    rows, results = [], dict[str, Any]()
+    for name, (ask, some) in hosts.items():
+        answers = [(ply, ask(state)) for ply, state in some]
+        results[name] = [[ply, *answer] for ply, answer in answers]
+        for first, last in BANDS:
+            band = [answer for ply, answer in answers if first <= ply <= last]
+            if band:
+                rows.append(row(f"{name}, plies {first} to {last}", band))
+        rows.append(row(f"{name}, all", [answer for _, answer in answers]))
+    table = benchmark.table(("who is asked", "positions", "median, s", "99 %, s", "longest, s", "late"), rows)
+    print(table)
+    if given.publish:
+        benchmark.publish("answers", table, results, "Wall-clock times")
+
+
+if __name__ == "__main__":
+    main()
