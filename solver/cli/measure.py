@@ -97,8 +97,7 @@ def grade_command(source: str, games: str, as_json: bool, own: str | None, quiet
     """
     with common.open_book(source, own, quiet=quiet) as opened, common.Bars(quiet) as bars:
         player = Player(opened, live=False)
-        found = grade(player, common.games_of(games), progress=bars)
-        facts = players.grade_facts(found, player)
+        facts = players.grade_facts(grade(player, common.games_of(games), progress=bars), player)
     common.tell(facts, lambda facts: players.grade_text(facts, player.rules), as_json)
 
 

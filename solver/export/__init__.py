@@ -114,8 +114,7 @@ def export(
                 f"{ending} holds a book, and this is a game: solve it first, or write a page, {target.stem}/"
             )
         check_target(target, MARKS.get(ending, UNMARKED))
-        is_whole = ending == BINARY or training
-        table = None if is_whole else table_of(opened, columns, progress)
+        table = None if training or ending == BINARY else table_of(opened, columns, progress)
         with replacing(target) as partial:
             if table is None:
                 (write_training if training else bin.write)(opened, partial, progress)

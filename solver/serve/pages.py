@@ -56,8 +56,7 @@ def error_page(refused: Refused, path: str) -> Reply:
     text = HEAD.format(title="Not found" if refused.status == 404 else "Not possible")
     text = text.replace('href="', f'href="{root}').replace(f"{root}./", root)
     text += f'<p>{escape(refused.message)}</p>\n<p><a href="{root}docs">What may be asked</a></p>\n{TAIL}'
-    headers = refused.headers.items()
-    return Reply(text.encode(), HTML, status=refused.status, cache=NO_STORE, headers=headers)
+    return Reply(text.encode(), HTML, status=refused.status, cache=NO_STORE, headers=refused.headers.items())
 
 
 class Pages:

@@ -335,8 +335,7 @@ class Ordered:
         number = max(1, min(OF_A_TIER, limit // max(1, len(layers))))
         states: list[int] = []
         for layer in layers:
-            places = np.sort(chance.integers(0, layer.kept, number))
-            states.extend(self._section(layer).at(places).tolist())
+            states += self._section(layer).at(np.sort(chance.integers(0, layer.kept, number))).tolist()
         chance.shuffle(states)
         return states[:limit]
 

@@ -94,8 +94,7 @@ def sections(data: bytes) -> Iterator[tuple[int, bytes]]:
     reader = Reader(data)
     reader.take(len(MAGIC))
     while reader:
-        kind = reader.byte()
-        yield kind, reader.take(reader.number())
+        yield reader.byte(), reader.take(reader.number())
 
 
 def joined(contents_by_kind: Mapping[int, bytes]) -> bytes:

@@ -37,8 +37,9 @@ from tests.commands import ok, run
 from tests.compiled.test_alphabeta import pons, scored
 from tests.modules import FACTS, FOR_EVER, GREEDY, IDLE, NAN, crowded, forged, mutants, nested, with_sections
 from tests.processes import python
-from tests.refusals import raises
+from tests.refusals import fails, raises
 from tests.ways import slow, slowly
+from tests.written import write_rules
 
 pytest.importorskip("wasmtime", exc_type=(ImportError, OSError))  # its library may not load
 WIN = 8_388_607  # of modules
@@ -232,6 +233,15 @@ def test_no_module_is_built_that_hosts_refuse():
     most = 2 * MAX_MODULE_BYTES - 1000 - len(built(MAX_MODULE_BYTES - 1000))
     assert len(built(most)) == MAX_MODULE_BYTES
     raises(MethodError, "of coins has 262,145 bytes, hosts take 262,144: shorten its rules", built, most + 1)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:Cannot cache")
+def test_no_module_has_a_table_that_stays_in_the_process_that_builds_it(tmp_path):
+    pytest.importorskip("numba")
+    tables = {"head": "TABLE = tuple(range(150_000))", "actions": "yield 1 + TABLE[state] % 2"}
+    rules = write_rules(tmp_path / "large.py", **tables)
+    fails(2, " has a table of more than a megabyte", "build", rules, "-o", tmp_path / "a")
 
 
 def test_an_export_of_another_kind_is_no_memory(monkeypatch):

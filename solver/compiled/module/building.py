@@ -93,6 +93,9 @@ def _compiled(home: Any, rules: Rules, names: dict[str, int], progress: Progress
         kernel, kinds = getattr(kernels, name), first_types + (nb.int64,) * (count - len(first_types))
         kernel.compile(kinds)
         compiled = kernel.overloads[kinds]
+        # Numba leaves such a table where it lies in this process, and the module would read elsewhere
+        if compiled.library.has_dynamic_globals:
+            raise MethodError(f"{rules.name} has a table of more than a megabyte, too large for a module: shorten it")
         text, about = compiled.library.get_llvm_str(), compiled.fndesc
         yield _Kernel(name, text, about.mangled_name, kinds, compiled.signature.return_type)
 
