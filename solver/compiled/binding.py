@@ -17,6 +17,7 @@ import operator
 import os
 import traceback
 import types
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
@@ -46,6 +47,8 @@ from solver.rules.width import USUAL
 from solver.store.shared import once_for_constants
 
 F = TypeVar("F", bound=Callable[..., Any])
+# Of tables that are too large for the cache: the code is compiled again
+warnings.filterwarnings("ignore", "Cannot cache compiled function", numba.NumbaWarning)
 
 
 def kernel(function: F) -> F:
