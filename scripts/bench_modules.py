@@ -67,7 +67,7 @@ def in_node(data: bytes) -> Ask:
 
 
 def openings(rules: Rules) -> list[int]:
-    """Positions of random play, each once, in which nobody has won or wins at once."""
+    """Positions of random play, each once, in which nobody has won or wins immediately."""
     chance, found = random.Random(0), set[int]()
     while len(found) < OPENINGS:
         state = rules.game.initial()

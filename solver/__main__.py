@@ -16,7 +16,7 @@ def main() -> NoReturn:
     """Run a command and end the process with its exit code."""
     # Catch signals before any import that takes time
     signals.catch()
-    # What a start creates is no garbage, and looking for some takes a tenth of it
+    # What a start creates is not garbage, and looking for some takes a tenth of it
     gc.disable()
     try:
         from solver.cli import main as command

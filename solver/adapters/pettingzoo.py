@@ -52,8 +52,8 @@ SCALE = 0.48  # pixels of a unit: 48 for a cell
 def env(game: Source, **options: Any) -> AECEnv[Any, Any, Any]:
     """Return the environment of a game, in PettingZoo's usual wrappers.
 
-    An illegal action loses. A call out of order is an error, and so is something that is no action at all (GameError).
-    `options` are those of `SolverEnv`.
+    An illegal action loses. A call out of order is an error, and so is something that is not an action at all
+    (GameError). `options` are those of `SolverEnv`.
     """
     return wrappers.OrderEnforcingWrapper(_Acting(SolverEnv(game, **options), illegal_reward=ILLEGAL))
 

@@ -85,7 +85,7 @@ class Kind:
     partial: Method | None = Method.ALPHABETA  # and the one that finds some
     remedy: str = "use retrograde analysis"  # of a method that cycles stop
     is_stepped: bool = False  # a book has numbers of steps for its values, and no palette
-    unfit: Mapping[str, str] = {Method.EXPECTIMINIMAX: "{} is no game of chance: use minimax"}
+    unfit: Mapping[str, str] = {Method.EXPECTIMINIMAX: "{} is not a game of chance: use minimax"}
     silent: tuple[str, ...] = ()  # what of outcome, score and distance says nothing
     about: str = "win, draw, loss"
     mark: str = ""  # the distances that work under way looks for, where it is named

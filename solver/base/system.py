@@ -212,7 +212,7 @@ def cores(root: Path | None = None) -> int:
         with contextlib.suppress(OSError, ValueError):
             names = ["cpu.max"] if is_second else ["cpu.cfs_quota_us", "cpu.cfs_period_us"]
             quota, period = " ".join((folder / name).read_text("ascii") for name in names).split()
-            # "max" and -1 are no limit
+            # "max" and -1 are not limits
             if int(quota) > 0:
                 count = min(count, max(1, int(quota) // int(period)))
     return count

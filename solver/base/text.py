@@ -106,7 +106,7 @@ def text_lines(stream: BinaryIO, errors: str = "strict") -> Iterator[str]:
 
     Args:
         stream: A file, or standard input, as bytes.
-        errors: What becomes of bytes that are no text, as in `bytes.decode`.
+        errors: What becomes of bytes that are not text, as in `bytes.decode`.
 
     Raises:
         TextError: A line is too long, or no text and `errors` is "strict". The message names the line.
@@ -159,7 +159,7 @@ def whole_weights(shares: Iterable[Fraction], limit: int) -> list[int] | None:
 def _arriving(stream: BinaryIO, errors: str) -> Iterator[str]:
     """Yield the text of a stream as it arrives, without a mark at its start, with LF at the end of each line.
 
-    Raises TextError for bytes that are no text.
+    Raises TextError for bytes that are not text.
     """
     head = stream.read1(READ_BYTES)  # type: ignore[attr-defined]
     while head in PARTS and (block := stream.read1(READ_BYTES)):  # type: ignore[attr-defined]

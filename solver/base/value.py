@@ -9,7 +9,7 @@ the better for the side to move, negated from one ply to the one before. In a wi
 
 where `win` is any number above the longest distance: `WIN` in plain Python, the largest number of the array's
 dtype in the kernels, which compile `lift` and `terminal_merit` from here. In a score game the merit is the
-margin itself and distances mean nothing; where moves score at once, it is the margin still to come.
+margin itself and distances mean nothing; where moves score immediately, it is the margin still to come.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def sign_of(value: Value) -> Value:
 
 
 def lift_value(value: Value, same_mover: bool, gain: int = 0) -> Value:
-    """A value as it is seen one ply before, by whom the move there gains so much at once."""
+    """A value as it is seen one ply before, by whom the move there gains so much immediately."""
     score, distance = value
     return Value(gain + (score if same_mover else 0 - score), None if distance is None else distance + 1)
 

@@ -192,7 +192,7 @@ class Book(Mapping[int, Value]):
         """
         self._open()
         if missing not in ("raise", "mask"):
-            raise errors.MethodError(f'missing={missing!r} is no way to tell: choose "raise" or "mask"')
+            raise errors.MethodError(f'missing={missing!r} is not a choice: choose "raise" or "mask"')
         from solver.base.extras import require_kernels
 
         require_kernels("lookup takes arrays, and ")

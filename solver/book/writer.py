@@ -74,7 +74,7 @@ def check_target(path: str | os.PathLike[str], mark: bytes | None = None) -> Pat
         if system.is_held(target):
             raise BookError(f"{target} {FILE_IN_USE}")
         if target.exists() and not _is_ours(target, mark):
-            raise BookError(f"{target} exists and is no earlier result: name another file, or remove it first")
+            raise BookError(f"{target} exists and is not an earlier result: name another file, or remove it first")
         return target
 
 

@@ -47,7 +47,7 @@ class Twins:
                 continue
             if self._seconds <= 0:
                 return
-            values = _tried("play below it", lambda: self._values(state, twin))  # noqa: B023, asked at once
+            values = _tried("play below it", lambda: self._values(state, twin))  # noqa: B023, asked immediately
             if isinstance(values, str):
                 yield state, values
             if values is None or isinstance(values, str):
@@ -167,7 +167,7 @@ class Hints:
         for action, child in replies if self.rules.outlook is not None else ():
             over = self.rules.is_terminal(child)
             if over and self.rules.lifted(self.rules.end(child), state, action, child) < 0:
-                return f"has outlook 0, its reply {action} loses at once: leave it out of replies"
+                return f"has outlook 0, its reply {action} loses immediately: leave it out of replies"
             if over and self.rules.replies is not None and (self._outlook(child) or self.rules.replies(child)):
                 return f"leads to the draw {child}, where outlook and replies must be 0"
             if self._followup is not None and self._followup(child) != self._outlook(child):

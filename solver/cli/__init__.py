@@ -128,7 +128,7 @@ class Commands(click.Group):
             sys.stdout = os.fdopen(open_descriptor(os.devnull, os.O_RDONLY), "w")
         if sys.stderr is None:
             sys.stderr = os.fdopen(open_descriptor(os.devnull, os.O_WRONLY), "w")
-        # Characters that a console cannot show, and names of files that are no text, are written in another way; lines
+        # Characters that a console cannot show, and names of files that are not text, are written in another way; lines
         # end alike on every system
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):

@@ -73,7 +73,7 @@ def _size(text: str) -> int:
 def _duration(text: str) -> float:
     match = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,6})?)([hms]?)", text.strip(), re.ASCII)
     if not match:
-        raise ValueError(f"{text[:40]!r} is no time: 2h, 30m, 90s")
+        raise ValueError(f"{text[:40]!r} is not a time: 2h, 30m, 90s")
     return float(match[1]) * {"h": 3600, "m": 60, "s": 1, "": 1}[match[2]]
 
 

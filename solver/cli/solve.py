@@ -42,7 +42,7 @@ from solver.solving.ways import grown, plain, proof, whole
 @common.flag(
     "--conversion",
     "As --wdl, but keep the plies to the next capture, or other move that raises the tier: by them a player"
-    " finishes wins. For games with cycles whose rules take moves back.",
+    " finishes wins. For games with cycles whose rules give unmoves (`parents`).",
 )
 @common.symmetry_option
 @common.memory_option

@@ -42,7 +42,7 @@ from solver.sweep.scale import Scale, TooWide, first_scale, refuse_long, wider
 RESOLVING = 128  # bytes of memory that a state takes where its whole tier is resolved by one task
 GROWTH = 4.0  # states that one leads to, before that is known
 REPORTED_TIER_SECONDS = 1.0  # seconds that a tier takes, of which there is a line
-MENDED = 300  # times for one tier, before something else must be wrong
+MOST_REPAIRS = 300  # times for one tier, before something else must be wrong
 ALONE = 1 << 17  # states up to which a shard that is alone goes on by itself
 # Which children are asked for
 ALL_CHILDREN, UNFINISHED_CHILDREN = Scale(0, "", 0), Scale(1, "", 0)
@@ -58,7 +58,7 @@ class Driver(shards.Shards):
         self.tier = CompiledMoves(rules, tiers).tier
         super().__init__(rules, job, store, engine, options)
         self.options = options
-        self.mended: int = 0
+        self.repaired: int = 0
         self.lease = store.hold()
 
     def solve(self, states: Sequence[int] = ()) -> Solution:
@@ -81,7 +81,7 @@ class Driver(shards.Shards):
             self.inspect = functools.partial(agreement.compare, rules.game, symmetry=rules.symmetry, tiers=job.tiers)
             self.inspect(list(states))
         self.run()
-        return self.mending(functools.partial(self._solution, begun_at))
+        return self.repairing(functools.partial(self._solution, begun_at))
 
     def _solution(self, begun_at: float) -> Solution:
         start, merged = self.rules.canonical(self.rules.game.initial()), ordering.Merged(self, self.tier)
@@ -93,8 +93,8 @@ class Driver(shards.Shards):
             merged.check()
             raise
 
-    def mend(self, error: SolverError) -> bool:
-        """Mend a damaged shard file, which writing the book met. Returns whether that worked."""
+    def repair(self, error: SolverError) -> bool:
+        """Repair a damaged shard file, which writing the book met. Returns whether that worked."""
         if isinstance(error, ResourceError):
             return False
         try:
@@ -103,7 +103,7 @@ class Driver(shards.Shards):
                 return False
         except Damaged as damaged:
             error = damaged
-        self._mend(error)
+        self._repair(error)
         return True
 
     def remove(self) -> None:
@@ -139,27 +139,27 @@ class Driver(shards.Shards):
         if not (self.job.tiers and rules.tiered):
             forward.refuse_staying(self.cyclic, f"{rules.name} has no tier")
         if not course.begun:
-            self.mending(self._begin)
+            self.repairing(self._begin)
         while (tier := course.first()) is not None:
-            self.mended = 0
-            self.mending(functools.partial(self._advance, tier))
+            self.repaired = 0
+            self.repairing(functools.partial(self._advance, tier))
         if course.scale is None:
             scale = first_scale(rules, any(tier.cyclic for tier in course.tiers), len(course.tiers), course.largest)
             self.done(scale)
         while (event := course.next()) is not None:
-            self.mended = 0
+            self.repaired = 0
             try:
-                self.mending(functools.partial(self._solve, event))
+                self.repairing(functools.partial(self._solve, event))
             except TooWide:
                 # Rewards add up: nobody knows how far before they do
                 assert course.scale is not None
                 self.done(wider(rules, course.scale))
         self.commit()
 
-    def _mend(self, damaged: Damaged) -> None:
+    def _repair(self, damaged: Damaged) -> None:
         """Compute a shard file again from those before it."""
-        self.mended += 1
-        if self.mended > MENDED:
+        self.repaired += 1
+        if self.repaired > MOST_REPAIRS:
             raise ResourceError(
                 f"{self.store.url}: files read back damaged right after they were written: check the store,"
                 " then run the command again"
@@ -167,15 +167,15 @@ class Driver(shards.Shards):
         # The file may be why that fails
         self.ahead = {}
         self.tell(f"{damaged}: it is computed again")
-        self.mending(functools.partial(self._make_again, damaged.name))
+        self.repairing(functools.partial(self._make_again, damaged.name))
 
-    def mending(self, step: Callable[[], Result]) -> Result:
-        """Do a step; where a shard file turns out to be damaged, mend it and do the step again."""
+    def repairing(self, step: Callable[[], Result]) -> Result:
+        """Do a step; where a shard file turns out to be damaged, repair it and do the step again."""
         while True:
             try:
                 return step()
             except Damaged as damaged:
-                self._mend(damaged)
+                self._repair(damaged)
 
     def _begin(self) -> None:
         # While the driver sees to the first tiers

@@ -1,4 +1,4 @@
-"""Engines, which run tasks: `Engine`, the little that a solve asks of one, `Here`, which runs them at once, `Hosted`.
+"""Engines run tasks: `Engine` is the little that a solve asks of one, `Here` runs them immediately, and `Hosted`.
 
 A task is a top-level function of values that can be pickled; a handle stands for a result that may not be there yet. A
 task may run more than once, and anywhere, so it must give the same each time. `on_ray.connect` has the other engine.

@@ -359,8 +359,8 @@ def _end(ray: Any, nodes: list[Any]) -> None:
 def _lean(nodes: list[Any]) -> Iterator[tuple[str, Any, str]]:
     """Yield the patches to Ray, which has no options for it, so that less of it starts.
 
-    That is no autoscaler, no log forwarder and no page, a third of the time that it takes to start and 230 MB. The
-    loopback may be the address of this machine, and the node is in `nodes` before all of it has started.
+    That leaves out the autoscaler, the log forwarder and the page, a third of the time that it takes to start and 230
+    MB. The loopback may be the address of this machine, and the node is in `nodes` before all of it has started.
 
     Tried with Ray 2.60.0. Without one of the names more of Ray starts, or processes stay if the start is interrupted.
     """

@@ -322,7 +322,7 @@ class Rounds:
     def run(self) -> list[Folded]:
         """The values of the shards."""
         course = self.shards.course
-        # If not, one of its files is mended, perhaps in the middle of another tier's rounds
+        # If not, one of its files is repaired, perhaps in the middle of another tier's rounds
         its_turn = self.tier == course.next()
         kept = course.under_way if its_turn and isinstance(course.under_way, Resolving) else None
         saved = time.monotonic()

@@ -65,11 +65,11 @@ def edges(states: Words, begin: int, end: int, win: int, enough: int, listed: Ed
     """List the moves of unfinished states[begin:end], of as many as fit: their number, and the first state left over.
 
     For each move: the child, folded (keys, int64, as `states`), its tier (int64), and its owner: twice its state's
-    place from `begin` on, and one if the same player moves again (int32). Where `win`, the merit of a win at once, is
-    not 0, also the merit that a finished child gives its owner, NOT_TERMINAL for others (merits, int64), and the
-    reward (int64; in games with rewards). Of a state that has such a move to a merit of `enough`, if that is not 0,
-    no other move is listed. A state without moves ends it, with the number -NO_ACTIONS, and one with a reward beyond
-    the limits with -BAD_REWARD.
+    place from `begin` on, and one if the same player moves again (int32). Where `win`, the merit of an immediate win,
+    is not 0, also the merit that a finished child gives its owner, NOT_TERMINAL for others (merits, int64), and the
+    reward (int64; in games with rewards). Of a state that has such a move to a merit of `enough`, if that is not 0, no
+    other move is listed. A state without moves ends it, with the number -NO_ACTIONS, and one with a reward beyond the
+    limits with -BAD_REWARD.
     """
     keys, tiers, owners, merits, rewards, _ = listed
     count = 0
@@ -97,7 +97,7 @@ def edges(states: Words, begin: int, end: int, win: int, enough: int, listed: Ed
                 if game.is_terminal(child):
                     merit = terminal_merit(game.utility(child), game.plies_left(child), SCORES, win)
                     merit = lift(merit, same_mover, SCORES) + reward
-                    # A win at once decides the state: forget its other moves.
+                    # An immediate win decides the state: forget its other moves.
                     if not SCORES and enough and merit == enough:
                         decided, count = True, mark
                 merits[count] = merit
@@ -135,7 +135,7 @@ def chance_edges(states: Words, begin: int, end: int, win: int, enough: int, lis
             if not 1 <= weight <= MOST_WEIGHT - total:
                 return -BAD_WEIGHT, i
             total += weight
-            # Skip a position that nobody stores: its player chooses at once, among children in a group.
+            # Skip a position that nobody stores: its player chooses immediately, among children in a group.
             if VANISHING and game.vanishing(child):
                 first_edge, slot = count, (i - begin) * 2
                 if game.is_terminal(child) or game.to_move(child) != game.to_move(state):
@@ -372,7 +372,7 @@ class CompiledMoves:
         return Moves(*addresses, 0, 0, rules.scores, rules.reward is not None, weighted, rules.alternates)
 
     def valued(self, win: int) -> Moves:
-        """The moves for a pass that asks for values: beside a win at once, of that merit, no other move counts."""
+        """The moves for a pass that asks for values: beside an immediate win, of that merit, no other move counts."""
         enough = 0 if self.rules.kind.scores else value.lift(win, True, False)
         return self.moves._replace(win=win, enough=enough)
 

@@ -368,7 +368,7 @@ def _cast(change: Any) -> Any:
     return _known(cast)
 
 
-narrow: Any = _cast(lambda kind: nb.int64 if is_large(kind) else kind)  # what is no state is int64
+narrow: Any = _cast(lambda kind: nb.int64 if is_large(kind) else kind)  # what is not a state is int64
 
 
 @functools.cache

@@ -58,7 +58,7 @@ DENSE_WHOLE = 4.0  # the time of a solve on one core, in times of listing all mo
 SOLVE_FACTOR = 2.4  # the time of a solve, in times of its forward pass
 CYCLIC_WHOLE = 3.0
 NUMBERED_SHARE = 0.5  # of the time of a sorted sweep, over arrays by number: teeko 10.1 of 19.8 s
-NUMBER_SECONDS = 620e-9  # of a core, for a number of nine men's morris once all men are placed
+NUMBER_SECONDS = 620e-9  # of a core, for a number of nine men's morris once all pieces are placed
 GROWTH = 5  # plies from which the growth of those to come is taken
 
 

@@ -211,7 +211,7 @@ def check_folder(folder: Path, known: Iterable[str] = (), script: str = GAME) ->
         if script != GAME:
             others = {name for name in others if not is_ours(folder / name / GAME)}
         if others or (names and not is_ours(folder / script)):
-            other = ", ".join(sorted(others)[:3]) or "files that are no page"
+            other = ", ".join(sorted(others)[:3]) or "files that are not a page"
             raise BookError(f"{folder} holds {other}: name a new folder, then move what is in it where you want it")
 
 

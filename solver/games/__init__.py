@@ -1,6 +1,6 @@
 """Rules, one game a file, and nothing else: `connect-four` is the class `ConnectFour` in connect_four.py.
 
-Code that games share lies in `common`, which is no game.
+Code that games share lies in `common`, which is not a game.
 """
 
 import importlib

@@ -1,7 +1,7 @@
-"""Achi, of Ghana: place four men each, then slide them along rows, columns and the lines through the centre.
+"""Achi, of Ghana: place four pieces each, then slide them along rows, columns and the lines through the centre.
 
-The board has nine points. Whoever has three men in a row, a column or a diagonal wins, also while men are placed. A
-man slides to the empty point beside it; who cannot move loses. Repetition is a draw.
+The board has nine points. Whoever has three pieces in a row, a column or a diagonal wins, also while pieces are placed.
+A piece slides to the empty point beside it; who cannot move loses. Repetition is a draw.
 
 A state is that of `men`.
 """
@@ -18,7 +18,7 @@ GROUP = "alignment"
 
 @like(ThreeMensMorris, "initial", "result", "utility", "canonical", "cells", "layout", "place")
 class Achi(NamedTuple):
-    """Place four men each, then slide, also between centre and corners; three in a row wins; who cannot move loses."""
+    """Place four pieces each, then slide, also between centre and corners; three in a row win; who is stuck loses."""
 
     drawing = men.drawing(1)
 

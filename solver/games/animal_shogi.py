@@ -3,7 +3,7 @@
 The Lion steps to any neighbouring square, the Giraffe along rows and columns, the Elephant diagonally, the Chick one
 square ahead. A Chick that steps onto the last row becomes a Hen, which goes anywhere but diagonally back. A captured
 piece changes sides, a Hen as a Chick, and may be dropped on any empty square in place of a move. Who takes the Lion
-wins, or who brings the own one to the far rank and does not lose it there at once. Repetition is a draw.
+wins, or who brings the own one to the far rank and does not lose it there immediately. Repetition is a draw.
 
 A game is over when the mover can take the Lion, a win in one ply, and when the other's Lion stands on the mover's home
 rank, a loss (Tanaka, An analysis of the game of Dobutsu shogi, IPSJ SIG-GI 22, 2009). With `immediate` it is over as
@@ -12,7 +12,7 @@ soon as the mover has any winning move, be it to take the Lion or to bring the o
 A state is seen by its mover, whose home rank is row 1. Four planes of 12 bits, cell by cell from the bottom left:
 three for the kind, one for "the other's", then six counts of two bits: Chicks, Giraffes and Elephants in the mover's
 hand and in the other's. An action is 12 times the cell moved from plus the cell moved to, or 144 plus 12 times the
-dropped kind (0 Chick, 1 Giraffe, 2 Elephant) plus the cell. Captured men come back, so there is no `tier`.
+dropped kind (0 Chick, 1 Giraffe, 2 Elephant) plus the cell. Captured pieces come back, so there is no `tier`.
 """
 
 from collections.abc import Iterator
@@ -131,7 +131,7 @@ class AnimalShogi(NamedTuple):
         return "the Lion reaches the last row" + (" with the next move" if self.immediate else "")
 
     def parse_action(self, state: int, text: str) -> int:
-        """A move with the letter of its man before it: Lb1a2."""
+        """A move with the letter of its piece before it: Lb1a2."""
         letter, rest = text.strip()[:1].upper(), text.strip()[1:].lower().replace("-", "")
         for action in self.actions(state):
             named = action < 144 and LETTERS[self._kind(state, action // 12)] == letter
@@ -197,7 +197,7 @@ class AnimalShogi(NamedTuple):
         return tray(3, 4, names)
 
     def _held(self, state: int, hand: int, kind: int) -> str:
-        """A mark for no man, one or two of a kind in a hand."""
+        """A mark for no piece, one or two of a kind in a hand."""
         return (".", "CGE"[kind], "PQR"[kind])[state >> 48 + hand + 2 * kind & 3]
 
     def _board(self, state: int, turned: int, capitals: str, small: str) -> str:
@@ -220,7 +220,7 @@ class AnimalShogi(NamedTuple):
         return state >> cell & 1 | (state >> 12 + cell & 1) << 1 | (state >> 24 + cell & 1) << 2
 
     def _targets(self, kind: int, cell: int) -> int:
-        """The cells that the mover's man of that kind attacks."""
+        """The cells that the mover's piece of that kind attacks."""
         man = 1 << cell
         if kind == 1:
             return man << 3 & PLANE
@@ -243,7 +243,7 @@ class AnimalShogi(NamedTuple):
         return (men & ~LEFT) >> 4 | (men & ~RIGHT) >> 2
 
     def _attackers(self, state: int, cells: int) -> int:
-        """The mover's men that attack one of the cells."""
+        """The mover's pieces that attack one of the cells."""
         first, second, third = state & PLANE, state >> 12 & PLANE, state >> 24 & PLANE
         straight, ahead, behind = self._straight(cells), self._ahead(cells), self._behind(cells)
         chicks = first & ~second & ~third & cells >> 3

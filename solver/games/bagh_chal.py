@@ -1,10 +1,10 @@
 """Bagh-chal, the tiger game of Nepal, from when all goats are placed: tigers jump over goats, goats hem tigers in.
 
 The board has 5 x 5 points with lines along rows and columns, and diagonals through every other point, the corners and
-the middle among them. A turn slides a man along a line to the next point, if that is empty; a tiger may also jump along
-a line over a goat to the empty point behind, which takes the goat. The tigers win when they have taken `captures` goats
-of `goats`, the goats when no tiger can move. Who cannot move has lost; of goats, who seldom cannot, the sources say
-nothing. Repetition is a draw.
+the middle among them. A turn slides a piece along a line to the next point, if that is empty; a tiger may also jump
+along a line over a goat to the empty point behind, which takes the goat. The tigers win when they have taken `captures`
+goats of `goats`, the goats when no tiger can move. Who cannot move has lost; of goats, who seldom cannot, the sources
+say nothing. Repetition is a draw.
 
 All placements are starts, of all goats and of fewer, with either side to move: `bagh-chal:20,5` is the whole game once
 the goats are placed, 88,260,972 positions (Lim Yew Jin and Nievergelt, Computing Tigers and Goats, ICGA Journal 27(3),
@@ -123,7 +123,7 @@ class BaghChal(NamedTuple):
         return {"board": "points", "lines": lines, "sides": ["white", "red"], "men": men}
 
     def _ends(self, state: int, men: int, tigers: int) -> int:
-        """The points next to men on lines, and those behind goats over which `tigers` may jump."""
+        """The points next to pieces on lines, and those behind goats over which `tigers` may jump."""
         goats, ends = state >> 25 & POINTS, 0
         for across in range(-1, 2):
             for up in range(-1, 2):

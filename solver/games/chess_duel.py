@@ -43,7 +43,7 @@ class ChessDuel(NamedTuple):
         return "K" + LETTERS[self.pieces // 10] + "K" + LETTERS[self.pieces % 10]
 
     def initial(self) -> int:
-        """White to move, the kings on their squares at the beginning of a game, White's man on a2 and Black's on h7."""
+        """White to move, the kings where a game begins, White's piece on a2 and Black's on h7."""
         return 4 | 60 << 6 | (self.pieces // 10 | 8 << 3) << 12 | (self.pieces % 10 | 55 << 3) << 21
 
     def starts(self) -> Iterator[int]:

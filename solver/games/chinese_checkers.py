@@ -1,17 +1,18 @@
-"""Chinese checkers for two on a diamond: step, or hop over single men, again and again, into the corner opposite.
+"""Chinese checkers for two on a diamond: step, or hop over single pieces, again and again, into the corner opposite.
 
 The board is a rhombus of `size` x `size` hexagons, each with six neighbours. Each player's `men` stand in the own
-corner: the tip alone, or the cells next to it as well (with four men, the one between them behind). A turn is a step to
-an empty neighbour, or any number of hops, each over a neighbour of either side to the empty cell behind it in line. Who
-fills the corner opposite wins: all its cells are taken, by whomever, and one at least by an own man. Nobody may make
-the other win so. Who cannot move has lost. Repetition is a draw.
+corner: the tip alone, or the cells next to it as well (with four pieces, the one between them behind). A turn is a step
+to an empty neighbour, or any number of hops, each over a neighbour of either side to the empty cell behind it in line.
+Who fills the corner opposite wins: all its cells are taken, by whomever, and one at least by an own piece. Nobody may
+make the other win so. Who cannot move has lost. Repetition is a draw.
 
 Sturtevant, On Strongly Solving Chinese Checkers, Advances in Computer Games 2019, has these rules, and counts all
 placements in which the mover has not won already: `everything` solves from all of them.
 
-A state holds the cells of the first player's men in ascending order, those of the second's, and a bit for the side to
-move; cells are numbered row by row from the first player's tip, and take as many bits as the last needs. An action is
-the cell moved from, times the number of cells, plus the cell moved to. Men go back and forth, so there is no `tier`.
+A state holds the cells of the first player's pieces in ascending order, those of the second's, and a bit for the side
+to move; cells are numbered row by row from the first player's tip, and take as many bits as the last needs. An action
+is the cell moved from, times the number of cells, plus the cell moved to. Pieces go back and forth, so there is no
+`tier`.
 """
 
 from collections.abc import Iterator
@@ -119,21 +120,21 @@ class ChineseCheckers(NamedTuple):
         return (self.size * self.size - 1).bit_length()
 
     def _side(self) -> int:
-        """Bits of a player's men."""
+        """Bits of a player's pieces."""
         return self.men * self._bits()
 
     def _turn(self, state: int) -> int:
         return state >> 2 * self._side()
 
     def _mask(self, state: int, player: int) -> int:
-        """A player's men, a bit a cell."""
+        """A player's pieces, a bit a cell."""
         cells = 0
         for man in range(self.men):
             cells |= 1 << (state >> player * self._side() + man * self._bits() & (1 << self._bits()) - 1)
         return cells
 
     def _men(self, state: int, other: int) -> int:
-        """The mover's men (0) or the other's (1)."""
+        """The mover's pieces (0) or the other's (1)."""
         return self._mask(state, self._turn(state) ^ other)
 
     def _state(self, first: int, second: int) -> int:
@@ -147,7 +148,7 @@ class ChineseCheckers(NamedTuple):
         return state
 
     def _corner(self, player: int) -> int:
-        """The cells where the player's men start."""
+        """The cells where the player's pieces start."""
         n = self.size
         cells = 1 if self.men == 1 else 1 | 1 << n if self.men == 2 else 1 | 2 | 1 << n
         if self.men == 4:
@@ -178,7 +179,7 @@ class ChineseCheckers(NamedTuple):
         return cells
 
     def _targets(self, state: int, source: int) -> int:
-        """Where a step or hops may end. Hops may cross the cell that the man has left, but not end there."""
+        """Where a step or hops may end. Hops may cross the cell that the piece has left, but not end there."""
         taken = (self._men(state, 0) | self._men(state, 1)) & ~(1 << source)
         hopped = todo = 1 << source
         while todo:

@@ -1,13 +1,13 @@
-"""Chung-Toi (W. Reginald Chung): three in a row with three men each that stand upright or aslant.
+"""Chung-Toi (W. Reginald Chung): three in a row with three pieces each that stand upright or aslant.
 
-Each player places three men in turns, each upright or aslant as the player likes. When all are placed a turn moves one
-of the own men to an empty cell: an upright one along its row or column, one aslant along a diagonal, by one cell or
-two, over another man if it stands between; there it is turned or not. A man may also be turned in its place, and a
-player may pass. Three of one's own in a row, column or diagonal win, however they stand. Repetition is a draw.
+Each player places three pieces in turns, each upright or aslant as the player likes. When all are placed a turn moves
+one of the own pieces to an empty cell: an upright one along its row or column, one aslant along a diagonal, by one cell
+or two, over another piece if it stands between; there it is turned or not. A piece may also be turned in its place, and
+a player may pass. Three of one's own in a row, column or diagonal win, however they stand. Repetition is a draw.
 
-A state has a plane of nine bits, cell by cell from the bottom left, for the first player's men, one for the second's,
-one for the men that stand aslant, and a bit for the side to move. An action is 18 times the cell moved from (9: a new
-man) plus 9 if it stands aslant afterwards plus its cell; 180 is to pass.
+A state has a plane of nine bits, cell by cell from the bottom left, for the first player's pieces, one for the
+second's, one for the pieces that stand aslant, and a bit for the side to move. An action is 18 times the cell moved
+from (9: a new piece) plus 9 if it stands aslant afterwards plus its cell; 180 is to pass.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from solver.games.common.boards import cells_of, check_placed
 
 GROUP = "alignment"
 PLANES = 1 | 1 << 9 | 1 << 18
-STRAIGHT = (0o116, 0o225, 0o443, 0o161, 0o252, 0o434, 0o611, 0o522, 0o344)  # what an upright man may come to
+STRAIGHT = (0o116, 0o225, 0o443, 0o161, 0o252, 0o434, 0o611, 0o522, 0o344)  # what an upright piece may come to
 ASLANT = (0o420, 0o050, 0o120, 0o202, 0o505, 0o202, 0o024, 0o050, 0o021)
 PASS = 180
 MEN = {"X": ["+", 0], "x": ["+", 1], "A": ["\u00d7", 0], "a": ["\u00d7", 1], "+": ["+", 2], "*": ["\u00d7", 2]}
@@ -26,7 +26,7 @@ MEN = {"X": ["+", 0], "x": ["+", 1], "A": ["\u00d7", 0], "a": ["\u00d7", 1], "+"
 
 @like(Filling, "initial", "utility")
 class ChungToi(NamedTuple):
-    """Three in a row, with men that move along rows and columns, or, turned, along diagonals; passing is a move."""
+    """Three in a row, with pieces that move along rows and columns, or, turned, along diagonals; passing is a move."""
 
     passing: bool = True
 
@@ -62,11 +62,11 @@ class ChungToi(NamedTuple):
         return men.has_line(self._men(state, 1), 8)
 
     def tier(self, state: int) -> int:
-        """The men on the board."""
+        """The pieces on the board."""
         return (state & (1 << 18) - 1).bit_count()
 
     def canonical(self, state: int) -> int:
-        """The least of the board's eight images, the mover's men first and to move."""
+        """The least of the board's eight images, the mover's pieces first and to move."""
         own, other = self._men(state, 0), self._men(state, 1)
         return nine.least(own | other << 9 | (state >> 18 & 511) << 18, PLANES)
 
@@ -93,7 +93,7 @@ class ChungToi(NamedTuple):
         return self.from_cells([*rows, "+ *"], "XO".index(lines[3][3]))
 
     def cells(self, state: int, mover: int) -> list[str]:
-        """Other letters for men aslant; below, cells for what a man that is placed or moved shall stand like."""
+        """Other letters for pieces aslant; below, cells for what a piece that is placed or moved shall stand like."""
         marks = []
         for cell in range(9):
             mark = "XA"[state >> 18 + cell & 1] if (state | state >> 9) >> cell & 1 else "."
@@ -110,7 +110,7 @@ class ChungToi(NamedTuple):
         return "*+AXax", PASS + self.passing
 
     def place(self, state: int, action: int) -> list[int]:
-        """The man, its cell, and how it stands."""
+        """The piece, its cell, and how it stands."""
         if action == PASS:
             return []
         source, cell = action // 18, action % 9
@@ -122,7 +122,7 @@ class ChungToi(NamedTuple):
         return {"board": "squares", "sides": ["red", "white"], "men": MEN, "names": [*names, "+", "", "\u00d7"]}
 
     def _men(self, state: int, other: int) -> int:
-        """The mover's men (0) or the other's (1)."""
+        """The mover's pieces (0) or the other's (1)."""
         return state >> 9 * (state >> 27 ^ other) & 511
 
     def _told(self, state: int, cell: int) -> str:

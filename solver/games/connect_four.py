@@ -160,7 +160,7 @@ class ConnectFour(NamedTuple):
         return self.followup(state)
 
     def followup(self, state: int) -> int:
-        """The outlook of a state that a reply led to: who moves there cannot win at once."""
+        """The outlook of a state that a reply led to: who moves there cannot win immediately."""
         occupied = self._occupied(state)
         playable = self._playable(occupied)
         threats = self._wins(occupied & ~state, occupied)
@@ -367,7 +367,7 @@ class ConnectFour(NamedTuple):
         return counted | (lines & one & ~two).bit_count()
 
     def _fits(self, step: int) -> bool:
-        """Whether a line has room on the board; where it has none, it must not be shifted for: 64 bits are no shift."""
+        """Whether a line has room on the board. If not, nothing is shifted: a shift by 64 bits has no meaning."""
         return (self.connect - 1) * step < self.width * (self.height + 1)
 
     def _has_line(self, stones: int) -> bool:

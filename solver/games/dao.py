@@ -1,12 +1,13 @@
-"""Dao (Jeff Pickering and Ben van Buskirk, 1999): slide men on 4 x 4 until something stops them; a line or square wins.
+"""Dao (Jeff Pickering and Ben van Buskirk, 1999): slide pieces on 4 x 4 until they are stopped; a line or square wins.
 
-Each player has four men, which stand on the two diagonals. A turn slides one in any of the eight directions as far as
-it goes. Four in a row or column win, and four in a square of 2 x 2, and one's men in all four corners; diagonals do
-not. With `trap`, as the rules of the publisher have it, who hems in a man of the other's, in a corner with three of the
-own around it, loses. Repetition is a draw.
+Each player has four pieces, which stand on the two diagonals. A turn slides one in any of the eight directions as far
+as it goes. Four in a row or column win, and four in a square of 2 x 2, and one's pieces in all four corners; diagonals
+do not. With `trap`, as the rules of the publisher have it, who hems in a piece of the other's, in a corner with three
+of the own around it, loses. Repetition is a draw.
 
-A state is the first player's men, cell by cell from the bottom left, the second's 16 bits on, and a bit for the side to
-move. An action is 8 times the cell moved from plus the direction. Men never leave the board, so there is no `tier`.
+A state is the first player's pieces, cell by cell from the bottom left, the second's 16 bits on, and a bit for the side
+to move. An action is 8 times the cell moved from plus the direction. Pieces never leave the board, so there is no
+`tier`.
 """
 
 from collections.abc import Iterator
@@ -23,7 +24,7 @@ BOTH = 1 | 1 << 16
 
 
 class Dao(NamedTuple):
-    """Slide men until something stops them; a row, a column, a square or all corners win; trap: corners may lose."""
+    """Slide pieces until something stops them; a row, a column, a square or all corners win; trap: corners may lose."""
 
     trap: bool = True
 
@@ -51,7 +52,7 @@ class Dao(NamedTuple):
         return -1 if self._is_made(self._men(state, 1)) else 1
 
     def parents(self, state: int) -> Iterator[int]:
-        """Before a man slid to where something stopped it."""
+        """Before a piece slid to where something stopped it."""
         taken, side = (state | state >> 16) & 0xFFFF, 16 * (1 - (state >> 32))
         for man in range(16):
             if self._men(state, 1) >> man & 1:
@@ -72,7 +73,7 @@ class Dao(NamedTuple):
         yield 0, 4, 4
 
     def canonical(self, state: int) -> int:
-        """The least of the board's eight images, the mover's men first and to move."""
+        """The least of the board's eight images, the mover's pieces first and to move."""
         men = self._men(state, 0) | self._men(state, 1) << 16
         best = min(men, self._mirrored(men))
         for _ in range(3):
@@ -90,11 +91,11 @@ class Dao(NamedTuple):
         return [grid.place(4, 4, cell) for cell in (action // 8, self._end(state, action // 8, action % 8))]
 
     def _men(self, state: int, other: int) -> int:
-        """The mover's men (0) or the other's (1)."""
+        """The mover's pieces (0) or the other's (1)."""
         return state >> 16 * (state >> 32 ^ other) & 0xFFFF
 
     def _end(self, state: int, man: int, way: int) -> int:
-        """The cell where a man that slides is stopped."""
+        """The cell where a piece that slides is stopped."""
         taken = (state | state >> 16) & 0xFFFF
         across, up = WAYS[way]
         x, y = man % 4, man // 4
@@ -103,7 +104,7 @@ class Dao(NamedTuple):
         return 4 * y + x
 
     def _is_made(self, men: int) -> bool:
-        """Whether four men are a row, a column, a square, or in the corners."""
+        """Whether four pieces are a row, a column, a square, or in the corners."""
         if men == 0x9009:
             return True
         lowest = men & -men
@@ -114,7 +115,7 @@ class Dao(NamedTuple):
         return men == lowest * 0x1111
 
     def _hems_in(self, state: int) -> bool:
-        """Whether a man of the mover's is in a corner, with three of the other's around it."""
+        """Whether a piece of the mover's is in a corner, with three of the other's around it."""
         if self.trap:
             for corner in range(4):
                 around = AROUND[corner]

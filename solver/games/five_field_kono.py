@@ -1,19 +1,19 @@
-"""Five field kono, of Korea (o-pat-ko-no): seven men each step diagonally to the points where the other's stood.
+"""Five field kono, of Korea (o-pat-ko-no): seven pieces each step diagonally to the points where the other's stood.
 
-    o o o o o    Each player's men stand on the row nearest to him and on both ends of the next; on boards of three rows
-    o . . . o    on the nearest alone. A turn moves one man a step diagonally, forward or back, to an empty point.
-    . . . . .    Nobody takes or jumps. Who first has all his men where the other's began wins. Repetition is a draw.
+    o o o o o    Each player's pieces stand on the own row and on both ends of the next; on boards of three rows on the
+    o . . . o    own row alone. A turn moves one piece a step diagonally, forward or back, to an empty point.
+    . . . . .    Nobody takes or jumps. Who first has all his pieces where the other's began wins. Repetition is a draw.
     x . . . x    Who cannot move has a draw, or what `blocked` says: of that Culin, Korean Games, 1895, and Wikipedia
-    x x x x x    have nothing, GamesmanUni has all three. A man left at home keeps the other from winning; so with
-                 `filled` it is enough that all those points are taken, by whomever, one at least by an own man.
+    x x x x x    have nothing, GamesmanUni has all three. A piece left at home keeps the other from winning; so with
+                 `filled` it is enough that all those points are taken, by whomever, one at least by an own piece.
 
 That and who cannot move has lost are the rules of S. Bensley's solver (github.com/stephenbensley/FiveFieldKono), by
 which the game is a draw. Where a move fills both players' goals, who made it has won.
 
-A state is the first player's men, point by point from the bottom left, a bit each, the second's after them, and a bit
-for the side to move. An action is the point left times the number of points, plus the point entered. Men go back and
-forth, so there is no `tier`. A man stays on the points of one colour, as bishops do, and where left and right are of
-one colour the men of either may be mirrored alone.
+A state is the first player's pieces, point by point from the bottom left, a bit each, the second's after them, and a
+bit for the side to move. An action is the point left times the number of points, plus the point entered. Pieces go back
+and forth, so there is no `tier`. A piece stays on the points of one colour, as bishops do, and where left and right are
+of one colour the pieces of either may be mirrored alone.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ GROUP = "race"
 
 
 class FiveFieldKono(NamedTuple):
-    """Step diagonally to where the other's men began. With `filled` it is enough that all places there are taken."""
+    """Step diagonally to where the other's pieces began. With `filled` it is enough that all places there are taken."""
 
     width: int = 5
     height: int = 5
@@ -106,19 +106,19 @@ class FiveFieldKono(NamedTuple):
         return state >> 2 * self._points()
 
     def _men(self, state: int, other: int) -> int:
-        """The mover's men (0) or the other's (1)."""
+        """The mover's pieces (0) or the other's (1)."""
         return state >> self._points() * (self._turn(state) ^ other) & grid.full(self.width, self.height)
 
     def _empty(self, state: int) -> int:
         return grid.full(self.width, self.height) & ~(state | state >> self._points())
 
     def _near(self, men: int) -> int:
-        """The points a step from men, taken ones included."""
+        """The points a step from pieces, taken ones included."""
         left = grid.step(self.width, self.height, men, -1, 0) | grid.step(self.width, self.height, men, 1, 0)
         return grid.step(self.width, self.height, left, 0, 1) | grid.step(self.width, self.height, left, 0, -1)
 
     def _home(self, player: int) -> int:
-        """Where a player's men begin."""
+        """Where a player's pieces begin."""
         men = (1 << self.width) - 1
         if self.height > 3:
             men |= (1 | 1 << self.width - 1) << self.width

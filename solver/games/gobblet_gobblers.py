@@ -1,15 +1,15 @@
-"""Gobblet Gobblers (Thierry Denoual): hollow men on 3 x 3, the larger put over the smaller; three in a row win.
+"""Gobblet Gobblers (Thierry Denoual): hollow pieces on 3 x 3, the larger put over the smaller; three in a row win.
 
-Each player has `each` men of `sizes` sizes. A turn puts a new man on the board or moves one to another cell, which is
-empty or whose uppermost man is smaller, whoever owns it. Only uppermost men move and count: three of one player in a
-row, column or diagonal win. A man that is lifted uncovers the man below it; if that completes three of the other's, the
-other has won unless the man is put onto one of those three, and even if it completes three of one's own. Repetition is
-a draw. The whole game is `gobblet-gobblers:3,2`.
+Each player has `each` pieces of `sizes` sizes. A turn puts a new piece on the board or moves one to another cell, which
+is empty or whose uppermost piece is smaller, whoever owns it. Only uppermost pieces move and count: three of one player
+in a row, column or diagonal win. A piece that is lifted uncovers the piece below it; if that completes three of the
+other's, the other has won unless the piece is put onto one of those three, and even if it completes three of one's own.
+Repetition is a draw. The whole game is `gobblet-gobblers:3,2`.
 
-A state is a plane of nine bits for the first player's smallest men, cell by cell from the bottom left, one for the
+A state is a plane of nine bits for the first player's smallest pieces, cell by cell from the bottom left, one for the
 second's, the same for each larger size, then a bit for the side to move, 54 bits on. An action is 9 times the cell
-moved from plus the cell moved to, or 81 plus 9 times the size of a new man, 0 the smallest, plus its cell. Men never
-leave the board: the tier is how many are there, and has cycles.
+moved from plus the cell moved to, or 81 plus 9 times the size of a new piece, 0 the smallest, plus its cell. Pieces
+never leave the board: the tier is how many are there, and has cycles.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ LETTERS = "SML"
 
 
 class GobbletGobblers(NamedTuple):
-    """Put or move men over smaller ones; three uppermost in a row win; men a side of each of `sizes` sizes: `each`."""
+    """Put or move pieces over smaller ones; three uppermost in a row win; `each` pieces of each of `sizes` sizes."""
 
     sizes: int = 3
     each: int = 1
@@ -67,14 +67,14 @@ class GobbletGobblers(NamedTuple):
         return men.has_line(self._seen(state, 0), 8) or men.has_line(self._seen(state, 1), 8)
 
     def utility(self, state: int) -> int:
-        """Who has three in a row has won; both: the one whose men were uncovered, who is to move."""
+        """Who has three in a row has won; both: the one whose pieces were uncovered, who is to move."""
         return 1 if men.has_line(self._seen(state, state >> 54), 8) else -1
 
     def tier(self, state: int) -> int:
         return (state & (1 << 54) - 1).bit_count()
 
     def canonical(self, state: int) -> int:
-        """The least of the board's eight images, the mover's men first and to move."""
+        """The least of the board's eight images, the mover's pieces first and to move."""
         planes = state & (1 << 54) - 1
         if state >> 54:
             planes = (planes & FIRST) << 9 | planes >> 9 & FIRST
@@ -103,7 +103,7 @@ class GobbletGobblers(NamedTuple):
         return state
 
     def show(self, state: int) -> str:
-        """Each cell with all its men, the uppermost last; the first player's are capitals."""
+        """Each cell with all its pieces, the uppermost last; the first player's are capitals."""
         stacks = []
         for cell in range(9):
             marks = [self._mark(state, size, cell) for size in range(self.sizes)]
@@ -115,7 +115,7 @@ class GobbletGobblers(NamedTuple):
         return "\n".join([*(row.rstrip() for row in rows), "  a   b   c", below])
 
     def cells(self, state: int, mover: int) -> list[str]:
-        """The second player's sizes in hand, the uppermost men, and the first player's sizes in hand."""
+        """The second player's sizes in hand, the uppermost pieces, and the first player's sizes in hand."""
         board = [self._mark(state, max(self._uppermost(state, cell), 0), cell) for cell in range(9)]
         rows = ["".join(board[3 * row : 3 * row + 3]) for row in (2, 1, 0)]
         return [self._hand(state, 1), *rows, self._hand(state, 0)]
@@ -141,21 +141,21 @@ class GobbletGobblers(NamedTuple):
         return state >> 18 * size + 9 * player & 511
 
     def _covering(self, state: int, size: int) -> int:
-        """The cells with a man of that size or a larger one."""
+        """The cells with a piece of that size or a larger one."""
         cells = 0
         for larger in range(size, self.sizes):
             cells |= self._plane(state, larger, 0) | self._plane(state, larger, 1)
         return cells
 
     def _uppermost(self, state: int, cell: int) -> int:
-        """The size of the uppermost man of a cell, -1 where there is none."""
+        """The size of the uppermost piece of a cell, -1 where there is none."""
         for size in range(self.sizes - 1, -1, -1):
             if state >> 18 * size + cell & (1 | 1 << 9):
                 return size
         return -1
 
     def _seen(self, state: int, player: int) -> int:
-        """The cells where a man of the player is uppermost."""
+        """The cells where a piece of the player is uppermost."""
         cells, above = 0, 0
         for size in range(self.sizes - 1, -1, -1):
             cells |= self._plane(state, size, player) & ~above
@@ -168,7 +168,7 @@ class GobbletGobblers(NamedTuple):
         return LETTERS[size].lower() if self._plane(state, size, 1) >> cell & 1 else "."
 
     def _hand(self, state: int, player: int) -> str:
-        """A mark a size: none, one or two men in hand."""
+        """A mark a size: none, one or two pieces in hand."""
         marks = []
         for size in range(3):
             left = self.each - self._plane(state, size, player).bit_count() if size < self.sizes else 0

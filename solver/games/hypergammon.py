@@ -119,7 +119,7 @@ class Hypergammon(NamedTuple):
             for slot, place in enumerate(places):
                 at = BAR if place == "bar" else 0 if place == "off" else int(place) if place.isdecimal() else 99
                 if at > BAR:
-                    raise ValueError(f"{place} is no point: they are 1 to 24, bar and off")
+                    raise ValueError(f"{place} is not a point: they are 1 to 24, bar and off")
                 state |= at << 15 * (player ^ mover) + 5 * slot
         throw = int(matched[5]) << 3 | int(matched[6]) if matched[5] else 0
         return state | throw << 30 | mover << 36
@@ -136,8 +136,9 @@ class Hypergammon(NamedTuple):
         return "\n".join([*lines, f"{'xo'[mover]} {doing}"])
 
     def cells(self, state: int, mover: int) -> Iterator[str]:
-        """The first player's points 13 to 24, the bar with its men after six of them, and the second's men that are
-        off; below them 12 to 1, the bar with the second's men, and the first's that are off.
+        """The first player's points 13 to 24, the bar with its pieces after six of them, and the second's pieces off.
+
+        Below them 12 to 1, the bar with the second's pieces, and the first's that are off.
 
         A mark tells how many: the character so many places behind "0" for the first player's, behind "@" the second's.
         """

@@ -1,12 +1,12 @@
-"""The L-game of Edward de Bono: move your L elsewhere on 4 x 4, then perhaps one of two neutral men; who cannot loses.
+"""The L-game of Edward de Bono: move your L on 4 x 4, then perhaps one of two neutral pieces; who cannot loses.
 
-Each player has one L of four cells; at the start they lie in the middle, heads together, and the neutral men in two
+Each player has one L of four cells; at the start they lie in the middle, heads together, and the neutral pieces in two
 corners. A turn lifts the own L and puts it down, turned or turned over as one likes, on four empty cells that are not
-all those where it was. Then one neutral man may be moved to any empty cell. Repetition is a draw.
+all those where it was. Then one neutral piece may be moved to any empty cell. Repetition is a draw.
 
-A state is the cells of the first player's L, of the second's 16 bits on, of the neutral men 32 bits on, and a bit for
-the side to move; cells are numbered row by row from the bottom left. An action is 33 times the new place of the L,
-plus 0, or 1 plus 16 times which neutral man (0 the lower) plus its new cell.
+A state is the cells of the first player's L, of the second's 16 bits on, of the neutral pieces 32 bits on, and a bit
+for the side to move; cells are numbered row by row from the bottom left. An action is 33 times the new place of the L,
+plus 0, or 1 plus 16 times which neutral piece (0 the lower) plus its new cell.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ SHAPES = (0x0017, 0x0047, 0x0071, 0x0074, 0x0113, 0x0311, 0x0223, 0x0322)
 
 
 class LGame(NamedTuple):
-    """Move your L, then perhaps a neutral man; who cannot move the L loses."""
+    """Move your L, then perhaps a neutral piece; who cannot move the L loses."""
 
     layout = "*Xo", 33 * 48
     drawing = {"board": "squares", "sides": ["red", "blue"], "men": MEN, "free": 4}
@@ -98,7 +98,7 @@ class LGame(NamedTuple):
         return shapes[0] | shapes[1] << 16 | neutral << 32 | mover << 48
 
     def place(self, state: int, action: int) -> list[int]:
-        """The cells of the L, in any order, and of a neutral man that moves."""
+        """The cells of the L, in any order, and of a neutral piece that moves."""
         shape, option = self._shape(action // 33), action % 33
         cells = [cell for cell in range(16) if shape >> cell & 1]
         if option:

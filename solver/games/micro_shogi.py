@@ -1,19 +1,19 @@
-"""Micro shogi (gofun maka shogi) on 4 x 5: men turn over when they take, and captured ones are dropped, either face up.
+"""Micro shogi (gofun maka shogi) on 4 x 5: pieces turn over when they take; captured ones are dropped, either face up.
 
 Each side has a King, a Pawn in front of it and, in this order, a Gold, a Silver and a Bishop beside it; `kinds` says
-how many of these it begins with: 1 is King and Pawn, 2 with the Gold, 4 the whole game. A man that takes is turned
+how many of these it begins with: 1 is King and Pawn, 2 with the Gold, 4 the whole game. A piece that takes is turned
 over, every time: Pawn and Knight, Gold and Rook, Silver and Lance, Bishop and Tokin, which goes like a Gold, are the
-faces of one man. All go as in shogi. A captured man may be dropped on any empty square with either face up; men may
-stand where they cannot move, Pawns on one file, and a drop may be mate. Who takes the King wins; who cannot move
+faces of one piece. All go as in shogi. A captured piece may be dropped on any empty square with either face up; pieces
+may stand where they cannot move, Pawns on one file, and a drop may be mate. Who takes the King wins; who cannot move
 loses; repetition is a draw. Invented by Oyama Yasuharu; the rules are those of Wikipedia, Micro shogi, as Brian Liou
 reads them, who solved King and Pawn, and King, Gold and Pawn: github.com/brianhliou/micro-shogi, 2026. A game is over
 when the mover can take the King, a win in one ply.
 
 A state is seen by its mover, whose home rank is row 1. Five bits each for the cells of the mover's King and of the
-other's, a1 first, b1 next; then for every kind 13 bits for its two men, 82 times the greater plus the lesser. A man
-is four times its cell, 2 if it is the other's, 1 if it is turned over; 80 in the mover's hand, 81 in the other's. An
-action is 20 times the cell left plus the cell entered, or 400 plus 40 times the dropped kind, plus 20 if it is turned
-over, plus the cell. Captured men come back, so there is no `tier`.
+other's, a1 first, b1 next; then for every kind 13 bits for its two pieces, 82 times the greater plus the lesser. A
+piece is four times its cell, 2 if it is the other's, 1 if it is turned over; 80 in the mover's hand, 81 in the other's.
+An action is 20 times the cell left plus the cell entered, or 400 plus 40 times the dropped kind, plus 20 if it is
+turned over, plus the cell. Captured pieces come back, so there is no `tier`.
 """
 
 from collections.abc import Iterator
@@ -29,12 +29,12 @@ LEFT, RIGHT = 0x11111, 0x88888  # columns
 HAND = 80
 PAWN, GOLD, SILVER, BISHOP, KING = range(5)
 LETTERS = "PNGRSLBT"  # a kind's two faces
-DOUBLED = "QMHJ"  # two men of a kind in a hand
+DOUBLED = "QMHJ"  # two pieces of a kind in a hand
 
 
 @like(AnimalShogi, "show", "view")
 class MicroShogi(NamedTuple):
-    """Take the King with men that turn over when they take; kinds: 1 King and Pawn, 2 Gold, 3 Silver, 4 Bishop, too."""
+    """Take the King with pieces that turn over as they take; kinds: 1 King, Pawn, 2 Gold, 3 Silver, 4 Bishop, too."""
 
     kinds: int = 4
 
@@ -74,7 +74,7 @@ class MicroShogi(NamedTuple):
 
     def result(self, state: int, action: int) -> int:
         source, target, kind = action // 20, action % 20, 4
-        turned = self._side(state, 1) >> target & 1  # a man that takes is
+        turned = self._side(state, 1) >> target & 1  # a piece that takes is
         if action >= 400:
             kind, turned = (action - 400) // 40, action // 20 & 1
         king = target if source == state & 31 else state & 31
@@ -95,7 +95,7 @@ class MicroShogi(NamedTuple):
         if self._takes_the_king(state):
             return True
         if self.kinds <= 2:
-            return False  # too few men to shut a king in that cannot move themselves
+            return False  # too few pieces to shut a king in that cannot move themselves
         for _ in self.actions(state):
             return False
         return True
@@ -175,7 +175,7 @@ class MicroShogi(NamedTuple):
         return tray(4, 5, names)
 
     def _man(self, state: int, place: int) -> int:
-        """One of the two men of a kind, the greater first: places 0 and 1 are Pawns, 2 and 3 Golds."""
+        """One of the two pieces of a kind, the greater first: places 0 and 1 are Pawns, 2 and 3 Golds."""
         pair = state >> 10 + 13 * (place >> 1) & 8191
         return pair % 82 if place & 1 else pair // 82
 
@@ -183,7 +183,7 @@ class MicroShogi(NamedTuple):
         return 82 * max(one, other) + min(one, other)
 
     def _moved(self, man: int, source: int, target: int, taking: int) -> int:
-        """The man after a move."""
+        """The piece after a move."""
         if man < HAND and man & 2 and man >> 2 == target:
             return HAND
         if man < HAND and not man & 2 and man >> 2 == source:
@@ -191,11 +191,11 @@ class MicroShogi(NamedTuple):
         return man
 
     def _passed(self, man: int) -> int:
-        """A man as the other player sees it."""
+        """A piece as the other player sees it."""
         return man ^ 1 if man >= HAND else 4 * (19 - (man >> 2)) | man & 3 ^ 2
 
     def _side(self, state: int, other: int) -> int:
-        """The cells of the mover's men, or of the other's."""
+        """The cells of the mover's pieces, or of the other's."""
         cells = 1 << (state >> 5 * other & 31)
         for place in range(2 * self.kinds):
             man = self._man(state, place)
@@ -204,7 +204,7 @@ class MicroShogi(NamedTuple):
         return cells
 
     def _takes_the_king(self, state: int) -> bool:
-        """Whether a man of the mover's attacks the other's King."""
+        """Whether a piece of the mover's attacks the other's King."""
         occupied, king = self._side(state, 0) | self._side(state, 1), 1 << (state >> 5 & 31)
         if self._targets(2 * KING, state & 31, occupied) & king:
             return True
@@ -215,7 +215,7 @@ class MicroShogi(NamedTuple):
         return False
 
     def _targets(self, face: int, cell: int, occupied: int) -> int:
-        """The cells that the mover's man attacks; a face is twice its kind, plus 1 if it is turned over."""
+        """The cells that the mover's piece attacks; a face is twice its kind, plus 1 if it is turned over."""
         man = 1 << cell
         middle, right = man & ~LEFT, man & ~RIGHT
         ahead, straight = middle << 3 | right << 5, man << 4 | man >> 4 | middle >> 1 | right << 1
@@ -238,7 +238,7 @@ class MicroShogi(NamedTuple):
         return lines | self._ray(cell, -1, 1, occupied) | self._ray(cell, -1, -1, occupied)
 
     def _ray(self, cell: int, across: int, up: int, occupied: int) -> int:
-        """The cells of a line up to the first man, its own among them."""
+        """The cells of a line up to the first piece, its own among them."""
         column, row, cells = cell % 4 + across, cell // 4 + up, 0
         while 0 <= column < 4 and 0 <= row < 5:
             cells |= 1 << 4 * row + column
@@ -258,14 +258,14 @@ class MicroShogi(NamedTuple):
         return marks
 
     def _count(self, state: int, other: int, kind: int) -> int:
-        """How many men of a kind are in the mover's hand, or in the other's."""
+        """How many pieces of a kind are in the mover's hand, or in the other's."""
         if kind >= self.kinds:
             return 0
         greater, less = self._man(state, 2 * kind), self._man(state, 2 * kind + 1)
         return (greater == HAND + other) + (less == HAND + other)
 
     def _held(self, state: int, other: int, kind: int, player: int) -> str:
-        """A mark for no man, one or two of a kind in a hand."""
+        """A mark for no piece, one or two of a kind in a hand."""
         return cased((".", LETTERS[2 * kind], DOUBLED[kind])[self._count(state, other, kind)], player)
 
     def _board(self, state: int, turned: int, capitals: str, small: str) -> str:

@@ -1,19 +1,19 @@
 """Mini-Shobu: two boards of 3 x 3; a quiet move on one, then the same, which may push, on the other.
 
-Each player has `men` men on the own edge of both boards. Shobu is by Manolis Vranas and Jamie Sajdak, 2019, on four
+Each player has `men` pieces on the own edge of both boards. Shobu is by Manolis Vranas and Jamie Sajdak, 2019, on four
 boards of 4 x 4. The left board is the first player's home, the right one the second's. A turn is two moves in the same
-direction, any of eight, and of the same length, one step or two: first a man of one's own at home, over empty cells to
-an empty cell, then a man of one's own on the other board, which may push one man of the other's that stands in its way,
-one cell beyond where it ends itself, or off the board; it pushes neither one's own nor two. Whose last man of a board
-is pushed off has lost, and so has who has no turn left. Repetition is a draw.
+direction, any of eight, and of the same length, one step or two: first a piece of one's own at home, over empty cells
+to an empty cell, then a piece of one's own on the other board, which may push one piece of the other's that stands in
+its way, one cell beyond where it ends itself, or off the board; it pushes neither one's own nor two. Whose last piece
+of a board is pushed off has lost, and so has who has no turn left. Repetition is a draw.
 
 jh85, smallgames, 2026, published 22,439,236 positions of `mini-shobu:3`, which the first player wins in 17 plies, and
 1,963,316 of `mini-shobu:2`, won in 11.
 
-A state is four planes of nine bits, cell by cell from the bottom left: the left board's men of the first player and of
-the second, the right board's likewise, then a bit for the side to move. An action is the cell moved from at home, plus
-9 times that on the other board, plus 81 times the direction, plus 648 for two steps. Men go back and forth, so there is
-no `tier`.
+A state is four planes of nine bits, cell by cell from the bottom left: the left board's pieces of the first player and
+of the second, the right board's likewise, then a bit for the side to move. An action is the cell moved from at home,
+plus 9 times that on the other board, plus 81 times the direction, plus 648 for two steps. Pieces go back and forth, so
+there is no `tier`.
 """
 
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ WAYS = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1))
 
 
 class MiniShobu(NamedTuple):
-    """Two moves alike a turn, the second of which pushes; clear a board of the other's men; `men` a side and board."""
+    """Two moves alike a turn, the second pushes; clear a board of the other's pieces; `men` a side and board."""
 
     men: int = 2
 
@@ -74,7 +74,7 @@ class MiniShobu(NamedTuple):
         return -1
 
     def canonical(self, state: int) -> int:
-        """The least of the boards' eight images, both alike, the mover's home and men first and to move."""
+        """The least of the boards' eight images, both alike, the mover's home and pieces first and to move."""
         planes = state & (1 << 36) - 1
         if state >> 36:
             planes = planes >> 27 | (planes >> 18 & 511) << 9 | (planes >> 9 & 511) << 18 | (planes & 511) << 27
@@ -111,7 +111,7 @@ class MiniShobu(NamedTuple):
         return state >> 18 * board + 9 * player & 511
 
     def _is_cleared(self, state: int) -> bool:
-        """Whether the mover has no man left on a board."""
+        """Whether the mover has no piece left on a board."""
         turn = state >> 36
         return self._plane(state, 0, turn) == 0 or self._plane(state, 1, turn) == 0
 
@@ -127,7 +127,7 @@ class MiniShobu(NamedTuple):
         return cells >> 3 if up < 0 else cells
 
     def _movable(self, state: int, board: int, way: int, steps: int, pushes: bool) -> int:
-        """The mover's men of a board that may move so far; not over its own, nor over two, nor with a third behind."""
+        """The mover's pieces of a board that may move so far, over at most one of the other's, with none behind it."""
         turn = state >> 36
         mine, theirs = self._plane(state, board, turn), self._plane(state, board, 1 - turn)
         movable = 0
@@ -144,7 +144,7 @@ class MiniShobu(NamedTuple):
         return movable
 
     def _after(self, state: int, board: int, man: int, way: int, steps: int) -> int:
-        """The boards when the mover's man of one has moved."""
+        """The boards when the mover's piece of one has moved."""
         turn = state >> 36
         theirs, here, pushed = self._plane(state, board, 1 - turn), 1 << man, False
         for _ in range(steps):

@@ -1,9 +1,9 @@
-"""Chess on 3 x 3 squares: all positions, or those of an ending, from every placement of its men.
+"""Chess on 3 x 3 squares: all positions, or those of an ending, from every placement of its pieces.
 
 The rules are those of chess without castling, two steps of a pawn, en passant and the fifty-move rule. White's pawns
 stand on the first two ranks and Black's on the last two; they step one square, take diagonally and promote to a queen,
 rook, bishop or knight where the board ends. Who cannot move has lost in check, else it is a draw, and so is
-repetition. No position is the beginning, so all legal placements of the men with either side to move are starts,
+repetition. No position is the beginning, so all legal placements of the pieces with either side to move are starts,
 reachable or not: a king each, not side by side, and who is not to move is not in check.
 
 These are the rules of Kirill Kryukov, who solved the game in 2004: kirill-kryukov.com/chess/3x3-chess. Positions are
@@ -12,8 +12,8 @@ for none.
 
 A state has four bits a square, a1 first, b1 next: 0, or 1 to 6 for pawn, knight, bishop, rook, queen and king, and 8
 more for Black's; then a bit for Black to move: wk..Q..K.. is 6 | 5 << 12 | 14 << 24. An action is 54 times the square
-left, plus 6 times the square entered, plus the kind of a promotion. The tier grows as men are taken, pawns advance and
-promote, and has cycles.
+left, plus 6 times the square entered, plus the kind of a promotion. The tier grows as pieces are taken, pawns advance
+and promote, and has cycles.
 """
 
 from collections.abc import Iterator
@@ -27,14 +27,14 @@ KING, BLACK = 6, 8
 MARKS = ".PNBRQK..pnbrqk"
 ONES = 0x111111111  # the lowest bit of every square
 RANK = 0xFFF
-EVERY = 0x777770 | 0x77777 << 36  # seven men of each kind
+EVERY = 0x777770 | 0x77777 << 36  # seven pieces of each kind
 FULL = 0x564 | 0xDEC << 24  # rook, king and queen on either side
 
 
 class Minichess(NamedTuple):
-    """Chess on 3 x 3 squares from every placement of men. These name it: KQK, KRPKR, or all."""
+    """Chess on 3 x 3 squares from every placement of pieces. These name it: KQK, KRPKR, or all."""
 
-    pieces: int = 4104  # digits, White's, 0, Black's: 1 pawn, 2 knight, 3 bishop, 4 rook, 5 queen; 0 is all men
+    pieces: int = 4104  # digits, White's, 0, Black's: 1 pawn, 2 knight, 3 bishop, 4 rook, 5 queen; 0 is all pieces
 
     def check(self) -> None:
         white, zero, black = str(self.pieces).partition("0")
@@ -57,7 +57,7 @@ class Minichess(NamedTuple):
         return "".join("KPNBRQ"[int(digit)] for digit in f"0{self.pieces}") if self.pieces else "all"
 
     def initial(self) -> int:
-        """The first of the starts where White can move; of all men rook, king and queen on either side."""
+        """The first of the starts where White can move; of all pieces rook, king and queen on either side."""
         if self.pieces == 0:
             return FULL
         for state in self.starts():
@@ -143,7 +143,7 @@ class Minichess(NamedTuple):
         return -1 if self._is_attacked(state, self._king(state, turn), 1 - turn) else 0
 
     def tier(self, state: int) -> int:
-        """16 for each man that is gone, 2 for each piece but kings, 1 for each pawn that has stepped."""
+        """16 for each piece that is gone, 2 for each piece but kings, 1 for each pawn that has stepped."""
         men, pawns = self._men(state).bit_count(), self._pawns(state)
         return 16 * (9 - men) + 2 * (men - 2 - pawns.bit_count()) + (pawns & RANK << 12).bit_count()
 
@@ -175,7 +175,7 @@ class Minichess(NamedTuple):
         return grid.rows(3, 3, marks)
 
     def layout(self) -> tuple[str, int]:
-        letters = chess.letters({int(digit) for digit in str(self.pieces or PAWN)} - {0})  # all men, too, have pawns
+        letters = chess.letters({int(digit) for digit in str(self.pieces or PAWN)} - {0})  # all pieces, too, have pawns
         return letters + letters.lower(), 486
 
     def place(self, state: int, action: int) -> list[int]:
@@ -208,7 +208,7 @@ class Minichess(NamedTuple):
         return state
 
     def _to_place(self) -> int:
-        """How many men of each kind are to be placed, four bits each."""
+        """How many pieces of each kind are to be placed, four bits each."""
         left, digits, side = 0 if self.pieces else EVERY, self.pieces, BLACK
         while digits:
             if digits % 10:
@@ -219,7 +219,7 @@ class Minichess(NamedTuple):
         return left
 
     def _free(self, board: int) -> int:
-        """The squares without a man, four bits each."""
+        """The squares without a piece, four bits each."""
         free = 0
         for square in range(8, -1, -1):
             if not board >> 4 * square & 15:
@@ -237,14 +237,14 @@ class Minichess(NamedTuple):
         return square
 
     def _men(self, state: int) -> int:
-        """A bit for each square with a man, four apart."""
+        """A bit for each square with a piece, four apart."""
         return (state | state >> 1 | state >> 2) & ONES
 
     def _pawns(self, state: int) -> int:
         return state & ~(state >> 1) & ~(state >> 2) & ONES
 
     def _attacks(self, state: int, kind: int, side: int, source: int, target: int) -> bool:
-        """Whether a man there attacks a square. A man between bars a line."""
+        """Whether a piece there attacks a square. A piece between bars a line."""
         across, up = target % 3 - source % 3, target // 3 - source // 3
         far = max(abs(across), abs(up))
         if kind == PAWN:
@@ -258,7 +258,7 @@ class Minichess(NamedTuple):
         return far == 1 or state >> 4 * ((source + target) // 2) & 15 == 0
 
     def _goes(self, state: int, kind: int, source: int, target: int) -> bool:
-        """Whether the mover's man may go there, whatever comes of the king."""
+        """Whether the mover's piece may go there, whatever comes of the king."""
         turn, there = state >> 36, state >> 4 * target & 15
         if there and there // BLACK == turn:
             return False

@@ -1,9 +1,9 @@
-"""Neutreeko: slide a man like a chess queen until something stops it; three of your own in an unbroken line win.
+"""Neutreeko: slide a piece like a chess queen until something stops it; three of your own in an unbroken line win.
 
-Jan Kristian Haugland, 2001. Each player has three men on 5 x 5 points. A man goes along a row, a column or a diagonal
-as far as it can, one step at least. Repetition is a draw.
+Jan Kristian Haugland, 2001. Each player has three pieces on 5 x 5 points. A piece goes along a row, a column or a
+diagonal as far as it can, one step at least. Repetition is a draw.
 
-A state is that of `five`. Men never leave the board, so the game has cycles and no `tier`.
+A state is that of `five`. Pieces never leave the board, so the game has cycles and no `tier`.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ GROUP = "alignment"
 
 @like(Teeko, "result", "utility", "symmetries", "canonical", "cells", "place")
 class Neutreeko(NamedTuple):
-    """Slide men until something stops them; three of your own in a line win."""
+    """Slide pieces until something stops them; three of your own in a line win."""
 
     layout = "Xo", 625
     drawing = {"board": "squares", "sides": ["black", "white"]}
@@ -44,7 +44,7 @@ class Neutreeko(NamedTuple):
         return five.aligned(five.theirs(state), 3)
 
     def parents(self, state: int) -> Iterator[int]:
-        """Before a man slid to where something stopped it."""
+        """Before a piece slid to where something stopped it."""
         men, empty, side = five.theirs(state), five.empty(state), 25 * (1 - (state >> 50))
         for man in range(25):
             if men >> man & 1:

@@ -1,6 +1,6 @@
-"""Nine men's morris: place nine men each, then slide them; three in a line, a mill, take a man of the other's.
+"""Nine men's morris: place nine pieces each, then slide them; three in a line, a mill, take a piece of the other's.
 
-    7  o--------o--------o      24 points on three squares, whose middles lines join. A mill is three men along a side
+    7  o--------o--------o      24 points on three squares, whose middles lines join. A mill: three pieces along a side
     6  |  o-----o-----o  |      of a square, or along such a line. Points are counted clockwise from the top left, 0 to
     5  |  |  o--o--o  |  |      7 on the outer square, 8 to 15 on the one in the middle, 16 to 23 on the inner one.
     4  o--o--o     o--o--o
@@ -9,15 +9,15 @@
     1  o--------o--------o
        a  b  c  d  e  f  g
 
-Who closes a mill takes a man of the other's that stands in none, or any if all do. Men that are all placed slide along
-lines to an empty point; a player of three men moves one to any (`flying`). Who is left with fewer than three when all
-men are placed, or cannot move, has lost. Repetition is a draw.
+Who closes a mill takes a piece of the other's that stands in none, or any if all do. Pieces that are all placed slide
+along lines to an empty point; a player of three pieces moves one to any (`flying`). Who is left with fewer than three
+when all pieces are placed, or cannot move, has lost. Repetition is a draw.
 
 The start is a draw (R. Gasser, Solving Nine Men's Morris, Games of No Chance, 1996).
 
-A state is the men of the side to move, the other's 24 bits on, and how many were placed so far 48 bits on. An action is
-the point moved to, plus 25 times the point moved from (24: a new man), plus 625 times the point of the man that is
-taken (24: none). Placing raises the tier and so does taking; sliding does not.
+A state is the pieces of the side to move, the other's 24 bits on, and how many were placed so far 48 bits on. An action
+is the point moved to, plus 25 times the point moved from (24: a new piece), plus 625 times the point of the piece that
+is taken (24: none). Placing raises the tier and so does taking; sliding does not.
 """
 
 from collections.abc import Iterator
@@ -46,7 +46,7 @@ BOARD = (
 
 
 class NineMensMorris(NamedTuple):
-    """Three in a line take a man of the other's; who has two left, or cannot move, loses; `men` of each player."""
+    """Three in a line take a piece of the other's; who has two left, or cannot move, loses; `men` of each player."""
 
     men: int = 9
     flying: bool = True
@@ -145,7 +145,7 @@ class NineMensMorris(NamedTuple):
                 yield theirs ^ target ^ source | mine << POINTS | placed << 2 * POINTS
 
     def tier(self, state: int) -> int:
-        """The men placed, those taken, and how many the weaker side has."""
+        """The pieces placed, those taken, and how many the weaker side has."""
         mine, theirs = (state & ALL).bit_count(), (state >> POINTS & ALL).bit_count()
         placed = state >> 2 * POINTS
         return (19 * placed + placed - mine - theirs) * 10 + min(mine, theirs)
@@ -183,7 +183,7 @@ class NineMensMorris(NamedTuple):
         return "no man can move"
 
     def parse_position(self, text: str) -> int | None:
-        """The board, with the men in hand, as `show` prints it."""
+        """The board, with the pieces in hand, as `show` prints it."""
         found = morris.read(text, BOARD, NAMES, self.men)
         if found is None:
             return None
@@ -214,7 +214,7 @@ class NineMensMorris(NamedTuple):
         return around | (middles << 8 & ALL) | middles >> 8
 
     def _closing(self, men: int) -> int:
-        """The points where one man more makes a mill of three."""
+        """The points where one piece more makes a mill of three."""
         one, two = (men << 1 & 0xFEFEFE) | (men >> 7 & 0x010101), (men << 2 & 0xFCFCFC) | (men >> 6 & 0x030303)
         back, far_back = (men >> 1 & 0x7F7F7F) | (men << 7 & 0x808080), (men >> 2 & 0x3F3F3F) | (men << 6 & 0xC0C0C0)
         corners = (one & two | back & far_back) & ~MIDDLES
@@ -223,7 +223,7 @@ class NineMensMorris(NamedTuple):
         return corners | (one & back | across) & MIDDLES
 
     def _milled(self, men: int) -> int:
-        """The men that stand in mills."""
+        """The pieces that stand in mills."""
         one, back = (men << 1 & 0xFEFEFE) | (men >> 7 & 0x010101), (men >> 1 & 0x7F7F7F) | (men << 7 & 0x808080)
         sides = men & one & back & MIDDLES
         across = men & men >> 8 & men >> 16 & MIDDLES
@@ -231,7 +231,7 @@ class NineMensMorris(NamedTuple):
         return sides | across | across << 8 | across << 16
 
     def _removable(self, men: int) -> int:
-        """The men that may be taken: those in no mill, or all."""
+        """The pieces that may be taken: those in no mill, or all."""
         milled = self._milled(men)
         return men & ~milled if men & ~milled else men
 

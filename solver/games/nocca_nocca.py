@@ -1,15 +1,15 @@
 """Nocca-Nocca: step onto one another, up to three high, and over the far edge.
 
-Each player has a row of men on the own edge. A man steps to one of the eight cells around it, empty or with a stack of
-one or two, whoever owns them; only the uppermost man of a stack moves. From the last row a man may step over the edge,
-which wins. Who cannot move has lost. Repetition is a draw. Yamamoto and Hoki, Strongly Solving NOCCA x NOCCA, GPW 2022,
-solve 5 x 6; on 3 x 3 the first player wins in 9 plies (jh85, smallgames, 2026, by the same rules).
+Each player has a row of pieces on the own edge. A piece steps to one of the eight cells around it, empty or with a
+stack of one or two, whoever owns them; only the uppermost piece of a stack moves. From the last row a piece may step
+over the edge, which wins. Who cannot move has lost. Repetition is a draw. Yamamoto and Hoki, Strongly Solving NOCCA x
+NOCCA, GPW 2022, solve 5 x 6; on 3 x 3 the first player wins in 9 plies (jh85, smallgames, 2026, by the same rules).
 
-A state has two bits a cell for the height of its stack, row by row from the bottom left; then a bit for each man, stack
-by stack, the uppermost lowest, 1 for the second player's; then, where all men are on the board, a bit for the side to
-move. The rules read a stack as a one, and its men below: 1 is an empty cell, 2 a man of the first player, 3 one of the
-second, 6 the latter under the former. An action is nine times the cell moved from plus the
-way, 3 times up from 0 to 2, plus 0 to 2 across; 4 is over the edge. Men go back and forth, so there is no `tier`.
+A state has two bits a cell for the height of its stack, row by row from the bottom left; then a bit for each piece,
+stack by stack, the uppermost lowest, 1 for the second player's; then, where all pieces are on the board, a bit for the
+side to move. The rules read a stack as a one, and its pieces below: 1 is an empty cell, 2 a piece of the first player,
+3 one of the second, 6 the latter under the former. An action is nine times the cell moved from plus the way, 3 times up
+from 0 to 2, plus 0 to 2 across; 4 is over the edge. Pieces go back and forth, so there is no `tier`.
 """
 
 from collections.abc import Iterator
@@ -95,7 +95,7 @@ class NoccaNocca(NamedTuple):
         return "\n".join([*rows, f"   {letters}   {'xo'[turn]} to move, {('up', 'down')[turn]}"])
 
     def cells(self, state: int, mover: int) -> list[str]:
-        """The uppermost men, other letters for those of stacks of two and three; arrows over the edges."""
+        """The uppermost pieces, other letters for those of stacks of two and three; arrows over the edges."""
         rows = ["^" * self.width]
         for y in range(self.height - 1, -1, -1):
             stacks = [self._stack(state, y * self.width + x) for x in range(self.width)]
@@ -130,7 +130,7 @@ class NoccaNocca(NamedTuple):
         return 2 * self._cells() + 2 * self.width
 
     def _men(self, state: int, cells: int) -> int:
-        """How many men stand on the first cells, so many of them."""
+        """How many pieces stand on the first cells, so many of them."""
         heights, ones = state & (1 << 2 * cells) - 1, ((1 << 2 * self._cells()) - 1) // 3
         return (heights & ones).bit_count() + 2 * (heights >> 1 & ones).bit_count()
 
@@ -139,12 +139,12 @@ class NoccaNocca(NamedTuple):
         return 1 << height | state >> 2 * self._cells() + self._men(state, cell) & (1 << height) - 1
 
     def _with(self, board: int, cell: int, player: int) -> int:
-        """A board with one more man on top of a stack."""
+        """A board with one more piece on top of a stack."""
         place = 2 * self._cells() + self._men(board, cell)
         return (board & (1 << place) - 1) + (1 << 2 * cell) | player << place | board >> place << place + 1
 
     def _without(self, board: int, cell: int) -> int:
-        """A board without the uppermost man of a stack."""
+        """A board without the uppermost piece of a stack."""
         place = 2 * self._cells() + self._men(board, cell)
         return (board & (1 << place) - 1) - (1 << 2 * cell) | board >> place + 1 << place
 
@@ -162,7 +162,7 @@ class NoccaNocca(NamedTuple):
         return heights | colours << 2 * self._cells()
 
     def _target(self, cell: int, way: int) -> int:
-        """The cell that a man comes to, -1 off the board."""
+        """The cell that a piece comes to, -1 off the board."""
         x, y = cell % self.width + way % 3 - 1, cell // self.width + way // 3 - 1
         return y * self.width + x if 0 <= x < self.width and 0 <= y < self.height else -1
 
@@ -176,7 +176,7 @@ class NoccaNocca(NamedTuple):
         return target >= 0 and self._stack(state, target) < 8
 
     def _is_over(self, state: int) -> bool:
-        """Whether a man of the other's is over the edge."""
+        """Whether a piece of the other's is over the edge."""
         second = (state >> 2 * self._cells() & (1 << 2 * self.width) - 1).bit_count()
         first = self._men(state, self._cells()) - second
         return (first if state >> self._top() else second) < self.width

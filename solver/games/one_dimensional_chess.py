@@ -7,7 +7,7 @@ chess nobody may leave the own king attacked. Check without an escape is mate; n
 is play that goes on for ever. White wins by 1. N4, as Gardner says.
 
 A state has three bits a cell from the first on, 0 for none, then White's king, knight and rook as 1, 2, 3, Black's as
-5, 6, 7; and a bit for the side to move. An action is 20 times the cell moved from plus the cell moved to. Men are
+5, 6, 7; and a bit for the side to move. An action is 20 times the cell moved from plus the cell moved to. Pieces are
 taken, never placed: the tier is how many are gone.
 """
 
@@ -111,7 +111,7 @@ class OneDimensionalChess(NamedTuple):
         return state & ~(7 << 3 * source | 7 << 3 * target) | man << 3 * target
 
     def _reaches(self, state: int, source: int, target: int) -> bool:
-        """Whether the man of a cell, as it moves, could go to another, whatever stands there."""
+        """Whether the piece of a cell, as it moves, could go to another, whatever stands there."""
         kind, steps = self._man(state, source) & 3, abs(target - source)
         if kind < ROOK:
             return steps == kind

@@ -1,16 +1,16 @@
-"""Picaria, of the Zuni: three men each on thirteen points; place them, not in the middle, then slide; three in a row.
+"""Picaria, of the Zuni: three pieces each on thirteen points; place them off the middle, then slide; three in a row.
 
     a5    c5    e5    The board is a square with its rows, columns and diagonals, and lines that join the middles of
        b4    d4       its sides. Its points are where these meet: thirteen, or with `points=9` those of the rows alone.
-    a3    c3    e3    Players place three men each in turns, on any point but the middle. Then a turn slides one along
+    a3    c3    e3    Players place three pieces each in turn, on any point but the middle. Then a turn slides one along
        b2    d2       a line to the next point, the middle too, if that is empty. Three on neighbouring points of a
     a1    c1    e1    line win at any time, of nine points those of rows, columns and diagonals.
 
 Who cannot move has lost, of which Wikipedia's article, that these rules are from, says nothing. Repetition is a draw.
 
-A state is the first player's men, cell by cell of five rows of five from the bottom left, the second's 25 bits on, and
-a bit for the side to move. An action is 25 times the cell moved from plus the cell moved to, or 625 plus the cell of a
-new man. The tier is how many men are on the board, and has cycles.
+A state is the first player's pieces, cell by cell of five rows of five from the bottom left, the second's 25 bits on,
+and a bit for the side to move. An action is 25 times the cell moved from plus the cell moved to, or 625 plus the cell
+of a new piece. The tier is how many pieces are on the board, and has cycles.
 """
 
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ MIDDLE = 12
 
 @like(Filling, "initial", "utility")
 class Picaria(NamedTuple):
-    """Place three men, not in the middle, then slide them along lines; three in a row win; 13 points, or 9."""
+    """Place three pieces, not in the middle, then slide them along lines; three in a row win; 13 points, or 9."""
 
     points: int = 13
 
@@ -61,11 +61,11 @@ class Picaria(NamedTuple):
         return self.tier(state) == 6 and not self._near(self._men(state, 0)) & self._empty(state)
 
     def tier(self, state: int) -> int:
-        """The men on the board."""
+        """The pieces on the board."""
         return (state & (1 << 50) - 1).bit_count()
 
     def canonical(self, state: int) -> int:
-        """The least of the board's eight images, the mover's men first and to move."""
+        """The least of the board's eight images, the mover's pieces first and to move."""
         return grid.least(5, 5, 2, self._men(state, 0) | self._men(state, 1) << 25)
 
     def cells(self, state: int, mover: int) -> list[str]:
@@ -97,14 +97,14 @@ class Picaria(NamedTuple):
         return [cell for row in range(4, -1, -1) for cell in range(5 * row, 5 * row + 5) if self._points() >> cell & 1]
 
     def _men(self, state: int, other: int) -> int:
-        """The mover's men (0) or the other's (1)."""
+        """The mover's pieces (0) or the other's (1)."""
         return state >> 25 * (state >> 50 ^ other) & CELLS
 
     def _empty(self, state: int) -> int:
         return self._points() & ~(state | state >> 25)
 
     def _near(self, men: int) -> int:
-        """The points next to men on a line, occupied ones included."""
+        """The points next to pieces on a line, occupied ones included."""
         near = 0
         for across in range(-1, 2):
             for up in range(-1, 2):
@@ -122,7 +122,7 @@ class Picaria(NamedTuple):
         return False
 
     def _step(self, men: int, across: int, up: int) -> int:
-        """Men one point on in a direction: a cell on a diagonal of thirteen points, else two."""
+        """Pieces one point on in a direction: a cell on a diagonal of thirteen points, else two."""
         once = grid.step(5, 5, men, across, up)
         if across and up and self.points == 13:
             return once

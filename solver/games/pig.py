@@ -1,7 +1,7 @@
 """Pig (John Scarne 1945): throw a die as often as you dare; a 1 loses the turn's points, holding keeps them.
 
 The throw is added to the turn's points. Who holds adds these to the own score, and the other throws. Reaching the
-goal with the points of the turn wins at once. Neller and Presser, Optimal Play of the Dice Game Pig, UMAP Journal
+goal with the points of the turn wins immediately. Neller and Presser, Optimal Play of the Dice Game Pig, UMAP Journal
 25(1), 2004: to 100 points the first player wins 53.06 % of the games if both play best.
 
 A state is that of `jeopardy`, which says why nobody may hold nothing.

@@ -1,7 +1,7 @@
 """Piglet: Pig with a coin (Neller and Presser, Optimal Play of the Dice Game Pig, UMAP Journal 25(1), 2004).
 
 Heads adds one to the turn's points, tails loses them and the turn; who holds keeps them, and the other flips. Reaching
-the goal wins at once. Small enough to be solved by hand: to 2 points the first player wins 4 of 7 games.
+the goal wins immediately. Small enough to be solved by hand: to 2 points the first player wins 4 of 7 games.
 
 A state is that of `jeopardy`, which says why nobody may hold nothing.
 """

@@ -1,13 +1,13 @@
-"""Rota: three men each on a wheel of eight points and its hub; place them, then slide along the lines; three in a line.
+"""Rota: three pieces each on a wheel of eight points and its hub; place them, then slide along lines; three in a line.
 
-Lines join neighbours on the rim and the hub with all of them. Players place three men each in turns, then slide one to
-an empty point beside it. Three in a line through the hub win, and three neighbours on the rim unless `rim` is false.
+Lines join neighbours on the rim and the hub with all of them. Players place three pieces each in turns, then slide one
+to an empty point beside it. Three in a line through the hub win, and three neighbours on the rim unless `rim` is false.
 Who cannot move has lost. Repetition is a draw. Wheels of this shape are scratched on Roman floors and steps; the rules
 are those under which the game is sold today.
 
 A state is the first player's points (0 to 7 the rim from the top on clockwise, 8 the hub), the second's nine bits on,
 and a bit for the side to move. An action is 9 times the point moved from plus the point moved to, or 81 plus the point
-of a new man.
+of a new piece.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ TOP = 1 | 1 << 9
 
 @like(ThreeMensMorris, "initial", "result", "utility", "tier", "from_cells", "layout")
 class Rota(NamedTuple):
-    """Place three men on a wheel, then slide them; three in a line win; rim: also three neighbours on the rim."""
+    """Place three pieces on a wheel, then slide them; three in a line win; rim: also three neighbours on the rim."""
 
     rim: bool = True
 
@@ -51,7 +51,7 @@ class Rota(NamedTuple):
         return True
 
     def canonical(self, state: int) -> int:
-        """The least of the wheel's eight rotations and their reflections, the mover's men first and to move."""
+        """The least of the wheel's eight rotations and their reflections, the mover's pieces first and to move."""
         wheel = men.mine(state) | men.theirs(state) << 9
         mirrored = wheel & ~RIM
         for point in range(8):

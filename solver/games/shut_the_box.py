@@ -2,9 +2,9 @@
 
 All tiles, 1 to `tiles`, stand open. A turn: throw `dice` dice and shut open tiles whose sum is the throw, one of them
 or several, and so on until a throw fits none: the sum of the open tiles then counts. The second player plays after that
-with all tiles open again. The smaller sum wins, equal ones are a draw; who shuts all tiles has won at once, as has the
-second player as soon as less is open than the first one left. Pubs play nine tiles and two dice, `shut-the-box:9,2`;
-some let one die be thrown when the high tiles are shut, which is left out here.
+with all tiles open again. The smaller sum wins, equal ones are a draw; who shuts all tiles has won immediately, as has
+the second player as soon as less is open than the first one left. Pubs play nine tiles and two dice,
+`shut-the-box:9,2`; some let one die be thrown when the high tiles are shut, which is left out here.
 
 A state holds, from the lowest bit on, the throw (5 bits; 0: to be thrown, 31: the game is over), the open tiles, the
 first player's result (7 bits), and the mover. An action is the tiles to shut, a bit each. Every throw and every move

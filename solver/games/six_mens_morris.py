@@ -1,4 +1,4 @@
-"""Six men's morris: place men on two squares, one in the other, then slide them; three along a side take a man away.
+"""Six men's morris: place pieces on two squares, one in the other, then slide them; three along a side take one away.
 
     3  o-----o-----o      16 points: the outer square clockwise from the top left, then the inner one likewise,
        |  o--o--o  |      0 to 7 and 8 to 15; lines join neighbours along each square, and the middles of
@@ -6,16 +6,16 @@
        |  o--o--o  |
     1  o-----o-----o
 
-Who completes a mill takes a man of the other's that stands in none, or any if all do. Men that are all placed slide
-along lines to an empty point; with `flying` a player of three men moves to any. Who is left with fewer than three, or
-cannot move, has lost. Repetition is a draw.
+Who completes a mill takes a piece of the other's that stands in none, or any if all do. Pieces that are all placed
+slide along lines to an empty point; with `flying` a player of three pieces moves to any. Who is left with fewer than
+three, or cannot move, has lost. Repetition is a draw.
 
 The solution of the whole game, `six-mens-morris:6`, was published by Brian Liou, solved-games, 2026: 42,372,745
 positions, a draw.
 
-A state is the first player's men, the second's 16 bits on, how many were placed so far 32 bits on, and a bit for the
-side to move 36 bits on. An action is the point moved to, plus 17 times the point moved from (16: a new man), plus 289
-times the point of the man that is taken (16: none). Placing raises the tier and so does taking; sliding does not.
+A state is the first player's pieces, the second's 16 bits on, how many were placed so far 32 bits on, and a bit for the
+side to move 36 bits on. An action is the point moved to, plus 17 times the point moved from (16: a new piece), plus 289
+times the point of the piece that is taken (16: none). Placing raises the tier and so does taking; sliding does not.
 """
 
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ BOTH = 0x10001  # of either player, one point
 
 @like(Filling, "initial", "utility")
 class SixMensMorris(NamedTuple):
-    """Three along a side take a man of the other's; who has two left, or cannot move, loses; `men` of each player."""
+    """Three along a side take a piece of the other's; who has two left, or cannot move, loses; `men` of each player."""
 
     men: int = 3
     flying: bool = False
@@ -93,7 +93,7 @@ class SixMensMorris(NamedTuple):
         return True
 
     def tier(self, state: int) -> int:
-        """The men placed, and those taken."""
+        """The pieces placed, and those taken."""
         placed = self._placed(state)
         return 2 * placed - (state & (1 << 32) - 1).bit_count()
 
@@ -119,7 +119,7 @@ class SixMensMorris(NamedTuple):
         return morris.tables(self.men)
 
     def canonical(self, state: int) -> int:
-        """The least of the 16 images, the squares turned, mirrored and exchanged, the mover's men first and to move."""
+        """The least of the 16 images, the squares turned, mirrored and exchanged, the mover's pieces first."""
         men = self._men(state, 0) | self._men(state, 1) << 16
         mirrored = self._mirrored(men)
         least = min(men, mirrored)
@@ -135,7 +135,7 @@ class SixMensMorris(NamedTuple):
         return f"{move}x{NAMES[taken]}" if taken < 16 else move
 
     def parse_position(self, text: str) -> int | None:
-        """The board, with the men in hand, as `show` prints it."""
+        """The board, with the pieces in hand, as `show` prints it."""
         found = morris.read(text, BOARD, NAMES, self.men)
         if found is None:
             return None
@@ -154,14 +154,14 @@ class SixMensMorris(NamedTuple):
         return [point for point in (source, target, taken) if point < 16]
 
     def _men(self, state: int, other: int) -> int:
-        """The mover's men (0) or the other's (1)."""
+        """The mover's pieces (0) or the other's (1)."""
         return state >> 16 * (state >> 36 ^ other) & 0xFFFF
 
     def _placed(self, state: int) -> int:
         return state >> 32 & 15
 
     def _targets(self, state: int, mine: int, empty: int, source: int) -> int:
-        """Where the mover's man of a point may go; 16: a new one."""
+        """Where the mover's piece of a point may go; 16: a new one."""
         placing = self._placed(state) < 2 * self.men
         if source == 16:
             return empty if placing else 0
@@ -170,14 +170,14 @@ class SixMensMorris(NamedTuple):
         return empty if self.flying and mine.bit_count() == 3 else NEAR[source] & empty
 
     def _is_milled(self, men: int, point: int) -> bool:
-        """Whether the man of a point is in a mill."""
+        """Whether the piece of a point is in a mill."""
         for mill in MILLS:
             if mill >> point & 1 and men & mill == mill:
                 return True
         return False
 
     def _removable(self, men: int) -> int:
-        """The men that may be taken: those in no mill, or all."""
+        """The pieces that may be taken: those in no mill, or all."""
         milled = 0
         for mill in MILLS:
             if men & mill == mill:

@@ -1,8 +1,8 @@
-"""Tapatan, of the Philippines, with the men already on their own rows; three in a row wins, but not there.
+"""Tapatan, of the Philippines, with the pieces already on their own rows; three in a row wins, but not there.
 
-Three men each stand on the first and the last row of three by three points. A man slides to an empty point beside it,
-along rows, columns and the lines through the centre. Three in a row, a column or a diagonal win, but on the row where
-they began; who cannot move loses. Repetition is a draw.
+Three pieces each stand on the first and the last row of three by three points. A piece slides to an empty point beside
+it, along rows, columns and the lines through the centre. Three in a row, a column or a diagonal win, but on the row
+where they began; who cannot move loses. Repetition is a draw.
 
 A state is that of `men`.
 """
@@ -19,7 +19,7 @@ GROUP = "alignment"
 
 @like(ThreeMensMorris, "result", "utility", "cells", "layout", "place")
 class Tapatan(NamedTuple):
-    """Three men each on their own rows slide, also between centre and corners; three in a row elsewhere wins."""
+    """Three pieces each on their own rows slide, also between centre and corners; three in a row elsewhere wins."""
 
     drawing = men.drawing(1)
 

@@ -1,11 +1,11 @@
-"""Teeko: drop four men each on 5 x 5, then move them like a chess king; four in a line or in a square win.
+"""Teeko: drop four pieces each on 5 x 5, then move them like a chess king; four in a line or in a square win.
 
-John Scarne, 1937 and 1952. Men are dropped in turn on any empty point; once all eight stand one is moved in each turn,
-to an empty point beside it. Four of one's own next to each other in a row, a column or a diagonal win, or on the
+John Scarne, 1937 and 1952. Pieces are dropped in turn on any empty point; once all eight stand one is moved in each
+turn, to an empty point beside it. Four of one's own next to each other in a row, a column or a diagonal win, or on the
 corners of a small square. Repetition is a draw.
 
-A state is that of `five`. The tier is the number of men: it grows while they are dropped, and has cycles once all are
-on the board.
+A state is that of `five`. The tier is the number of pieces: it grows while they are dropped, and has cycles once all
+are on the board.
 """
 
 from collections.abc import Iterator
@@ -19,9 +19,9 @@ GROUP = "alignment"
 
 @like(Filling, "initial", "utility")
 class Teeko(NamedTuple):
-    """Drop four men, then move them to a neighbouring point; a line or a square of four wins.
+    """Drop four pieces, then move them to a neighbouring point; a line or a square of four wins.
 
-    advanced: also the corners of a larger square; centre: whether the first man may be dropped there.
+    advanced: also the corners of a larger square; centre: whether the first piece may be dropped there.
     """
 
     advanced: bool = False
@@ -60,7 +60,7 @@ class Teeko(NamedTuple):
         return (state & (1 << 50) - 1).bit_count()
 
     def parents(self, state: int) -> Iterator[int]:
-        """Before a man was moved."""
+        """Before a piece was moved."""
         men = five.theirs(state) if self.tier(state) == 8 else 0
         while men:
             man = men & -men
@@ -97,12 +97,12 @@ class Teeko(NamedTuple):
         return {"board": "points", "lines": pairs, "sides": ["black", "red"]}
 
     def _near(self, men: int) -> int:
-        """The points next to the men, in all eight directions; perhaps with the men."""
+        """The points next to the pieces, in all eight directions; perhaps with the pieces."""
         wide = men | five.step(men, 1, 0) | five.step(men, -1, 0)
         return wide | five.step(wide, 0, 1) | five.step(wide, 0, -1)
 
     def _is_square(self, men: int) -> bool:
-        """Whether the four men are the corners of a square along the lines, of 2 x 2 or, when advanced, larger."""
+        """Whether the four pieces are the corners of a square along the lines, of 2 x 2 or, when advanced, larger."""
         corner = men & -men
         for size in range(1, 5 if self.advanced else 2):
             if corner & self._corners(size) and men == corner * (1 | 1 << size | 1 << 5 * size | 1 << 6 * size):

@@ -1,8 +1,8 @@
-"""Three men's morris: place three men each, then slide them; three in a row, also a diagonal, wins.
+"""Three men's morris: place three pieces each, then slide them; three in a row, also a diagonal, wins.
 
-The board has nine points, three by three. Men are placed in turn, on any empty point; once all six stand one is moved
-in each turn to an empty point, by default the next one in its row or column. Three of one's own in a line win, also
-while men are placed; who cannot move loses. Repetition is a draw.
+The board has nine points, three by three. Pieces are placed in turn, on any empty point; once all six stand one is
+moved in each turn to an empty point, by default the next one in its row or column. Three of one's own in a line win,
+also while pieces are placed; who cannot move loses. Repetition is a draw.
 
 A state is that of `men`.
 """
@@ -18,7 +18,7 @@ GROUP = "alignment"
 
 @like(Filling, "initial", "utility")
 class ThreeMensMorris(NamedTuple):
-    """Place three men each, then slide; three in a row wins; who cannot move loses.
+    """Place three pieces each, then slide; three in a row wins; who cannot move loses.
 
     `slides`: 0 along rows and columns, 1 also between the centre and the corners, 2 to all neighbours, 3 anywhere.
     """
@@ -53,7 +53,7 @@ class ThreeMensMorris(NamedTuple):
         return not men.is_placing(state, 3) and not men.can_move(state, self.slides)
 
     def tier(self, state: int) -> int:
-        """The men on the board: it grows while they are placed, and has cycles once they slide."""
+        """The pieces on the board: it grows while they are placed, and has cycles once they slide."""
         return (state & (1 << 18) - 1).bit_count()
 
     def digits(self) -> Iterator[int]:
@@ -63,7 +63,7 @@ class ThreeMensMorris(NamedTuple):
             yield (1 | 1 << 9) << point
 
     def scan(self, place: int, memo: int, digit: int) -> int:
-        """The turn, and how many men stand of either side, three bits each."""
+        """The turn, and how many pieces stand of either side, three bits each."""
         if place == 0:
             return digit
         memo += (0, 8, 64, 0)[digit]

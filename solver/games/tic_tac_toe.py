@@ -149,7 +149,7 @@ class TicTacToe(NamedTuple):
 
     def _starts(self, stones: int, step: int) -> int:
         """The cells from which stones run in a line of full length."""
-        if (self.line - 1) * step >= self._bits():  # no room, and 64 bits are no shift
+        if (self.line - 1) * step >= self._bits():  # no room, and 64 bits are not a shift
             return 0
         length = 1
         while length < self.line:

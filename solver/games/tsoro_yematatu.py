@@ -1,8 +1,8 @@
-"""Tsoro yematatu, of Zimbabwe: three men each on the seven points of a triangle; three in a line win.
+"""Tsoro yematatu, of Zimbabwe: three pieces each on the seven points of a triangle; three in a line win.
 
        1        Five lines: both sides, the line down the middle, and the two across. When all are placed one point is
-      /|\\       empty. A turn moves a man along a line to it, from the point beside it, or from the one behind over a
-     2-3-4      man of either side. Three on a line win; who cannot move has lost.
+      /|\\       empty. A turn moves a piece along a line to it, from the point beside it, or from the one behind over a
+     2-3-4      piece of either side. Three on a line win; who cannot move has lost.
     /  |  \\     Repetition is a draw.
    5---6---7
 
@@ -24,7 +24,7 @@ AT = [[2.5, 0.5], [1.5, 2.0], [2.5, 2.0], [3.5, 2.0], [0.5, 3.5], [2.5, 3.5], [4
 
 @like(Filling, "initial", "utility")
 class TsoroYematatu(NamedTuple):
-    """Place three men, then move to the empty point or jump to it; three in a line win; who cannot move loses."""
+    """Place three pieces, then move to the empty point or jump to it; three in a line win; who cannot move loses."""
 
     jumps: bool = True
 
@@ -51,11 +51,11 @@ class TsoroYematatu(NamedTuple):
         return self.tier(state) == 6 and not self._movable(state)
 
     def tier(self, state: int) -> int:
-        """The men on the board."""
+        """The pieces on the board."""
         return (state & (1 << 14) - 1).bit_count()
 
     def canonical(self, state: int) -> int:
-        """The lesser of the board and its mirror image, the mover's men first and to move."""
+        """The lesser of the board and its mirror image, the mover's pieces first and to move."""
         men = self._men(state, 0) | self._men(state, 1) << 7
         left = 0b0010010 | 0b0010010 << 7
         return min(men, men & ~(left | left << 2) | (men & left) << 2 | men >> 2 & left)
@@ -73,14 +73,14 @@ class TsoroYematatu(NamedTuple):
         return [action] if action < 7 else [action - 7, self._empty(state).bit_length() - 1]
 
     def _men(self, state: int, other: int) -> int:
-        """The mover's men (0) or the other's (1)."""
+        """The mover's pieces (0) or the other's (1)."""
         return state >> 7 * (state >> 14 ^ other) & 127
 
     def _empty(self, state: int) -> int:
         return 127 & ~(state | state >> 7)
 
     def _movable(self, state: int) -> int:
-        """The mover's men that can come to the empty point."""
+        """The mover's pieces that can come to the empty point."""
         empty, men = self._empty(state), 0
         for line in LINES:
             first, middle, last = 1 << line[0], 1 << line[1], 1 << line[2]

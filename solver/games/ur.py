@@ -1,24 +1,25 @@
-"""The royal game of Ur: race along own squares and shared ones, by four coins; hit men, land on rosettes.
+"""The royal game of Ur: race along own squares and shared ones, by four coins; hit pieces, land on rosettes.
 
-    3  * o o o     * o      The first player's men enter at d1, go left to the corner, up, and right along the middle
+    3  * o o o     * o      The first player's pieces enter at d1, go left to the corner, up, and right along the middle
     2  o o o * o o o o      row, where both players' meet; then down and off by h1 and g1. The second player's do the
     1  * o o o     * o      same above. The five rosettes are marked.
        a b c d e f g h
 
-The rules as the Royal Ur community plays them (royalur.net; RoyalUr-Java): `pieces` men each are moved by a throw of
-four coins, by as many squares as show heads, on to the board, along it, or off it, for which the throw must fit. A man
-may not go to a square of one's own; a man of the other's there goes back to its start. Who lands on a rosette throws
-again. Who has no move loses the turn; who has all men off wins. `rules`: 0 is Finkel's, where a man on a rosette is
-safe, and the path is of 14 squares; 1 is Blitz: nobody is safe, who hits throws again, too, and the path, of Masters,
-crosses from the middle row through the other's last squares, 16 squares; 2 is Masters, on that path: nobody is safe,
-three coins, of which none at all counts four. The usual games are `ur:7`, `ur:5,1` and `ur:7,2`. A throw that leaves no
-choice is played at once.
+The rules as the Royal Ur community plays them (royalur.net; RoyalUr-Java): `pieces` pieces each are moved by a throw of
+four coins, by as many squares as show heads, on to the board, along it, or off it, for which the throw must fit. A
+piece may not go to a square of one's own; a piece of the other's there goes back to its start. Who lands on a rosette
+throws again. Who has no move loses the turn; who has all pieces off wins. `rules`: 0 is Finkel's, where a piece on a
+rosette is safe, and the path is of 14 squares; 1 is Blitz: nobody is safe, who hits throws again, too, and the path, of
+Masters, crosses from the middle row through the other's last squares, 16 squares; 2 is Masters, on that path: nobody is
+safe, three coins, of which none at all counts four. The usual games are `ur:7`, `ur:5,1` and `ur:7,2`. A throw that
+leaves no choice is played immediately.
 
-A state holds, from the lowest bit on, the throw (3 bits, 0: to be thrown), the squares of the mover's path with own men
-(16 bits, the first square lowest), the other's likewise along its path, the men that wait of the mover and of the other
-(3 bits each), and the mover. An action is the number of the square to leave, from 1 on; 0 is to enter. A state after
-the throw is passed through, and never stored. `tier` counts the men that are off, of both, and then of who has fewer.
-Of the states in which the mover throws, lost ones included, 137,892,016, 41,254,034 and 500,981,472 are published.
+A state holds, from the lowest bit on, the throw (3 bits, 0: to be thrown), the squares of the mover's path with own
+pieces (16 bits, the first square lowest), the other's likewise along its path, the pieces that wait of the mover and of
+the other (3 bits each), and the mover. An action is the number of the square to leave, from 1 on; 0 is to enter. A
+state after the throw is passed through, and never stored. `tier` counts the pieces that are off, of both, and then of
+who has fewer. Of the states in which the mover throws, lost ones included, 137,892,016, 41,254,034 and 500,981,472 are
+published.
 """
 
 from collections.abc import Iterator
@@ -34,7 +35,7 @@ LAST = (((2, 7), (2, 6)), ((0, 6), (0, 7), (1, 7), (2, 7), (2, 6)))
 
 
 class Ur(NamedTuple):
-    """Race `pieces` men along shared squares by four coins; rules of Finkel (0), Blitz (1) or Masters (2)."""
+    """Race `pieces` pieces along shared squares by four coins; rules of Finkel (0), Blitz (1) or Masters (2)."""
 
     pieces: int = 2
     rules: int = 0
@@ -79,7 +80,7 @@ class Ur(NamedTuple):
         return state & 7 > 0
 
     def is_terminal(self, state: int) -> bool:
-        """Whether the other, who has just moved, has all men off."""
+        """Whether the other, who has just moved, has all pieces off."""
         return self._other(state) == 0 and self._waiting(state, 1) == 0
 
     def utility(self, state: int) -> int:
@@ -118,14 +119,14 @@ class Ur(NamedTuple):
         return self._state(men[mover], men[other], waiting[mover], waiting[other], mover) | throw
 
     def show(self, state: int) -> str:
-        """The first player's men are x; numbers are men that wait, and men that are off."""
+        """The first player's pieces are x; numbers are pieces that wait, and pieces that are off."""
         mover, throw = self.to_move(state), state & 7
         rows = [f"{3 - i} " + " ".join(self._line(state, i)) for i in range(3)]
         doing = f"has thrown {throw}" if throw else "has lost" if self.is_terminal(state) else "throws"
         return "\n".join([*rows, "  a b c d e f g h", f"{'xo'[mover]} {doing}"])
 
     def cells(self, state: int, mover: int) -> list[str]:
-        """Between the last squares and the first, how many men wait, and how many are off."""
+        """Between the last squares and the first, how many pieces wait, and how many are off."""
         rows = [list(self._line(state, i).upper().replace("O", "o")) for i in range(3)]
         for side, row in enumerate((2, 0)):
             for column in (4, 5):
@@ -135,7 +136,7 @@ class Ur(NamedTuple):
         return ["".join(row) for row in rows]
 
     def layout(self) -> tuple[str, int]:
-        """Return rosettes, men on the board, numbers of men beside it; squares to leave, 0 to enter."""
+        """Return rosettes, pieces on the board, numbers of pieces beside it; squares to leave, 0 to enter."""
         numbers = "ABCDEFG"[: self.pieces]
         return f"*{numbers}X{numbers.lower()}o", self._length() + 1
 
@@ -168,7 +169,7 @@ class Ur(NamedTuple):
         return state >> 19 & 0xFFFF
 
     def _waiting(self, state: int, player: int) -> int:
-        """The men that wait, of the mover (0) or the other (1)."""
+        """The pieces that wait, of the mover (0) or the other (1)."""
         return state >> 35 + 3 * player & 7
 
     def _across(self, square: int) -> int:
@@ -178,7 +179,7 @@ class Ur(NamedTuple):
         return 1 << square if square < 11 or self.rules == 0 else 1 << 26 - square
 
     def _may(self, state: int, action: int) -> bool:
-        """Whether the mover has a man there, or to enter, that the throw can move."""
+        """Whether the mover has a piece there, or to enter, that the throw can move."""
         own, target = self._own(state), action - 1 + (state & 7)
         if not (own >> action - 1 & 1 if action else self._waiting(state, 0)) or target > self._length():
             return False
@@ -215,7 +216,7 @@ class Ur(NamedTuple):
         return f"{'abcdefgh'[column]}{3 - row}"
 
     def _line(self, state: int, row: int) -> str:
-        """A row from the top; between its first and last squares the men that wait, and those that are off."""
+        """A row from the top; between its first and last squares the pieces that wait, and those that are off."""
         marks = ["*" if (row, column) in ((0, 0), (0, 6), (1, 3), (2, 0), (2, 6)) else "." for column in range(8)]
         for player in (0, 1):
             side = player ^ self.to_move(state)

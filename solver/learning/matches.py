@@ -118,7 +118,7 @@ def match(
     """
     refuse_chance(rules, "a match", SOLVE_IT)
     if games < 2:
-        raise MethodError(f"{games} games are no match: each opening is played twice, play 2 or more")
+        raise MethodError(f"{games} games are not a match: each opening is played twice, play 2 or more")
     opened = openings(rules, games // 2, plies, seed)
     board = Board(rules)
     starts = np.array([opening.state for opening in opened], board.dtype)

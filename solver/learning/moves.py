@@ -42,7 +42,7 @@ class Children(NamedTuple):
     """The moves of some states, state by state, each state's in the order of its actions; arrays (moves,).
 
     `parents` are places among the states; `states` the child of each move; `ended` whether that is finished, and
-    `worths` then the value of the move, 1 for a win at once, in a score game the margin. `same` says whether the
+    `worths` then the value of the move, 1 for an immediate win, in a score game the margin. `same` says whether the
     player moves again, `rewards` the score of the move.
     """
 

@@ -35,7 +35,7 @@ class _Answer(NamedTuple):
 class Answer(_Answer):
     """The value of a state for the side to move, or an estimate of it.
 
-    In games whose moves score at once, both count only the points still to come. A notebook shows the answer of
+    In games whose moves score immediately, both count only the points still to come. A notebook shows the answer of
     `Player.value` as a board.
 
     Attributes:

@@ -339,7 +339,7 @@ class Leading:
         return 1 + (self._plies(key) or 0)
 
     def _gets_there(self, state: Any, child: Any, plies: int) -> bool:
-        """Return whether a move reaches the goal at once, or its child does within so many plies."""
+        """Return whether a move reaches the goal immediately, or its child does within so many plies."""
         rules, key = self.rules, self.rules.canonical(child)
         self._left -= 1
         if rules.is_terminal(child) or rules.tier(key) > rules.tier(state) or plies >= self._soonest.get(key, MAX_LEAD):

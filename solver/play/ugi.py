@@ -215,7 +215,7 @@ class Session:
         self._stop.set()
 
     def end(self, at_once: bool) -> None:
-        """Wait for a search that is under way, unless it has no end, or is to end at once."""
+        """Wait for a search that is under way, unless it has no end, or is to end immediately."""
         if at_once or self._endless:
             self._stop.set()
         if self._search is not None:
@@ -294,7 +294,7 @@ class Session:
             if endless:
                 stop.wait()
             action = next(iter(self.rules.actions(state))) if thought is None else thought.line[0]
-            # What is answered may be asked again at once
+            # What is answered may be asked again immediately
             self._searching = False
             self._say(f"bestmove {self._moves(state, [action])}")
         except BaseException as error:

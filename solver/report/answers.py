@@ -74,7 +74,7 @@ class Answers:
         self._converts = header is not None and header.kind.converts
         self._impartial = player.rules.impartial
         self._nimbers: Table = {}
-        # A nimber is no value
+        # A nimber is not a value
         self._of_nimbers = header is not None and header.kind is NIMBER
         self._holds_all = header is not None and (not moves or header.scope == "complete")
         self._holds_all = self._holds_all and not self._grown and not self._of_nimbers

@@ -36,7 +36,7 @@ GROUPS = {  # what GROUP names in the file of a game, in the order of lists
     "scoring": "have more boxes, seeds or discs",
     "impartial": "both have the same moves",
     "dice": "chance decides as well",
-    "endings": "the last men of a large game",
+    "endings": "the last pieces of a large game",
     "files": "a game in a file of yours",
 }
 WIDTH = 100  # of rules that are told

@@ -7,7 +7,7 @@ Python version leaves books valid, and an edited rule, an edited constant or ano
 `walk` finds the texts. It takes some milliseconds and many imports, so `make tables` writes the texts of the package's
 games to `games/fingerprints.jsonl`, each with the sha256 of every file that the game's module imports. While those
 files are the same, no import can have changed what the rules mean, and nobody walks. A user's rules, parameters that
-are no plain values, and fingerprints over more methods are always walked. What a program changes in a class of the
+are not plain values, and fingerprints over more methods are always walked. What a program changes in a class of the
 package while it runs is not noticed.
 """
 

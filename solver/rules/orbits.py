@@ -1,16 +1,17 @@
-"""Positions by number where men of two sides stand on points that symmetries exchange: each orbit is counted once.
+"""Positions by number where pieces of two sides stand on points that symmetries exchange: each orbit is counted once.
 
-`symmetries()` yields for each symmetry the point that every point goes to, and `tables()` how many men either side may
-have: (rest, mine, theirs), where `rest` are the bits of a state beside its men's. A state has the mover's men in its
-lowest bits, one for each point, the other's above them, and the rest above both.
+`symmetries()` yields for each symmetry the point that every point goes to, and `tables()` how many pieces either side
+may have: (rest, mine, theirs), where `rest` are the bits of a state beside its men's. A state has the mover's pieces in
+its lowest bits, one for each point, the other's above them, and the rest above both.
 
-Two positions that a symmetry exchanges are one, that of the least state (`canonical` must say so). So the other's men
-are the least of their images, and their orbits are few. A position's number is that of its table, of the orbit of the
-other's men there, and of the mover's men among the points that are left (by the combinatorial number system). Where the
-other's men are symmetric themselves, several numbers belong to one position: the least counts (Gasser, Solving Nine
-Men's Morris, 1996, numbers positions in this way, by the orbits of one side).
+Two positions that a symmetry exchanges are one, that of the least state (`canonical` must say so). So the other's
+pieces are the least of their images, and their orbits are few. A position's number is that of its table, of the orbit
+of the other's pieces there, and of the mover's pieces among the points that are left (by the combinatorial number
+system). Where the other's pieces are symmetric themselves, several numbers belong to one position: the least counts
+(Gasser, Solving Nine Men's Morris, 1996, numbers positions in this way, by the orbits of one side).
 
-Cost: 16 symmetries of 24 points: orbits of nine men 0.6 s when they are first asked for. A number takes 2 us plainly.
+Cost: 16 symmetries of 24 points: orbits of nine pieces 0.6 s when they are first asked for. A number takes 2 us
+plainly.
 """
 
 from __future__ import annotations
@@ -32,13 +33,13 @@ MOST_LISTED = 16  # points all of whose sets are listed
 
 
 class Table(NamedTuple):
-    """Positions with as many men.
+    """Positions with as many pieces.
 
     Attributes:
         rest: The bits of a state above its men's, moved down.
-        mine, theirs: Men of the side to move, and of the other.
+        mine, theirs: Pieces of the side to move, and of the other.
         first: The number of the first position.
-        each: How many numbers an orbit of the other's men takes.
+        each: How many numbers an orbit of the other's pieces takes.
     """
 
     rest: int
@@ -113,13 +114,13 @@ def unrank(self: Any, rank: int) -> Any:
     mine, theirs = 0, LEAST[other][orbit]
     while place > LOW and own > 0:
         place -= 1
-        # The greatest place that leaves a number for the men below
+        # The greatest place that leaves a number for the pieces below
         if BINOMIALS[own][place] <= number:
             number -= BINOMIALS[own][place]
             own -= 1
             mine |= 1 << place
     mine |= SUBSETS[own][number]
-    # Make room for the other's men, the lowest first
+    # Make room for the other's pieces, the lowest first
     men = theirs
     while men:
         mine += mine & -(men & -men)
@@ -196,7 +197,7 @@ class BySize(dict[int, list[int]]):
 
 
 class Orbits(Numbers):
-    """Numbers by the orbits of the other's men."""
+    """Numbers by the orbits of the other's pieces."""
 
     FUNCTIONS = rank, unrank, is_own_image, orbit_of, place_in
     LACKING = "is in no table of tables(), or canonical is not the least image by symmetries()"
@@ -265,7 +266,7 @@ def layout_of(game: Any) -> Layout:
         if not (0 <= rest < MOST_REST and mine >= 0 and theirs >= 0 and mine + theirs <= points):
             raise GameError(
                 f"{name}: tables() yields ({rest}, {mine}, {theirs}): the rest must be below {MOST_REST}, and"
-                f" {points} points must hold the men"
+                f" {points} points must hold the pieces"
             )
     if callable(getattr(game, "tier", None)):
 

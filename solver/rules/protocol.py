@@ -21,7 +21,7 @@ RULES = {
     "starts": (),  # yields the states to solve from besides `initial()`
     "to_move": ("state",),  # 0 or 1; without it, and without `again`, players strictly alternate
     "again": ("state", "action"),  # whether who plays it moves again, where states do not say who is to move
-    "reward": ("state", "action"),  # what who plays it scores at once; values then are margins still to come
+    "reward": ("state", "action"),  # what who plays it scores immediately; values then are margins still to come
     "canonical": ("state",),  # one of the states equivalent by symmetry; without it no symmetry saving
     "tier": ("state",),  # an int >= 0 that never decreases along a move; without it plain retrograde analysis
     "chance": ("state",),  # yields (weight, next state) where dice or cards decide, nothing elsewhere; wants `to_move`
@@ -37,7 +37,7 @@ NUMBERS = {
     "digits": (),  # yields the bits of each digit of a state, as `scan` reads them; goes with it
     "scan": ("place", "memo", "digit"),  # what to remember of the digits so far, -1 for none: numbers states
     "symmetries": (),  # yields where each point goes; with `tables` numbers positions up to symmetry
-    "tables": (),  # yields (rest, mine, theirs): the bits above the men's, and how many men either has, by tiers
+    "tables": (),  # yields (rest, mine, theirs): the bits above the pieces', and how many pieces either has, by tiers
     "size": (),  # every state is below it; then the solver may use arrays by state
 }
 """They number positions: the fingerprint of a ranked book covers them."""
@@ -46,9 +46,9 @@ HINTS = {
     "parents": ("state",),  # yields all states of its tier with a move to it: cycles are solved in little memory
     "bounds": ("state",),  # (lower, upper) static bounds of the score; without it fewer cuts
     "longest": ("state",),  # the most plies that the game can still take; without it quick wins are found less quickly
-    "outlook": ("state",),  # 1: wins with this move; -1: loses in 2 plies; 0: neither, nor does a reply lose at once
+    "outlook": ("state",),  # 1: wins with this move; -1: loses in 2 plies; 0: neither, and no reply loses in one
     "replies": ("state",),  # bits of actions, one of them best, where outlook is 0; without it all are searched
-    "followup": ("state",),  # `outlook` where a reply led, perhaps cheaper: who moves there cannot win at once
+    "followup": ("state",),  # `outlook` where a reply led, perhaps cheaper: who moves there cannot win immediately
     "promise": ("state", "action"),  # larger is searched earlier; without it moves are searched as they come
     "evaluate": ("state",),  # estimate for the side to move, |evaluate| < |utility|; without it no heuristic play
     "features": ("state",),  # yields small ints for the side to move, as many for every state: learned evaluations
@@ -62,7 +62,7 @@ OUTSIDE = {
     "cells": ("state", "mover"),  # the board as rows of characters, for a page; without it `view` or `show`
     "from_cells": ("rows", "mover"),  # the state of such rows, or ValueError; without it pages set up by moves alone
     "place": ("state", "action"),  # the cells to choose for it, one after the other; without it moves by their names
-    "layout": (),  # the characters of `cells` for men, and all actions, or their count from 0: learners' arrays
+    "layout": (),  # the characters of `cells` for pieces, and all actions, or their count from 0: learners' arrays
     "drawing": (),  # how a page draws the cells (`docs/reference/rules.md`); without it squares and discs
     "parse_position": ("text",),  # the state of a notation of the game's own, None if it is none; or ValueError
     "parse_action": ("state", "text"),  # without it the legal action whose text this is

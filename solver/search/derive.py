@@ -6,8 +6,9 @@ algorithms those that a lesson compares with the book (minimax, alpha-beta, expe
 
 A full-width search to a small depth, `settled`, finds the exact value of a state where that is enough to know it. A
 state beyond the depth may be worth anything, so a merit is a range, and the search goes on with both ends of it. A
-value is settled where they meet: as a rule where the game ends within the depth, whatever is played, or is won at once.
-So a distance is settled only if nothing that is unknown can be quicker; where a range has one sign, who wins is known.
+value is settled where they meet: as a rule where the game ends within the depth, whatever is played, or is won
+immediately. So a distance is settled only if nothing that is unknown can be quicker; where a range has one sign, who
+wins is known.
 
 Some states are passed through and never stored: the result of chance before the player of a position chooses.
 A throw of dice is such a state: only chance leads to it, and it lasts until its player has moved. So a solve stores the

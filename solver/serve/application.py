@@ -1,4 +1,4 @@
-"""The application: replies that are kept go out at once, all else goes by the routes, which one table lists.
+"""The application: replies that are kept go out immediately, all else goes by the routes, which one table lists.
 
 `Handlers` has one method for each of `operations.OPERATIONS`, from a request to a reply. `Batch` answers lines of
 questions, each as it comes in: the server reads while it sends answers, as far as the limits go, so that a client may

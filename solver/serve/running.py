@@ -38,7 +38,7 @@ KEEP_ALIVE = 30  # seconds that a connection may be idle
 CONNECTIONS = 1_000  # of a worker
 BACKLOG = 1_024
 DRAIN = 10.0  # seconds that requests under way have to end, besides those of a search
-YOUNG = 2.0  # seconds of a worker's life that are no success
+YOUNG = 2.0  # seconds of a worker's life that do not count as success
 TRIES = 3  # successors in a row that may die so young
 MOST_TARGET = 8 << 10  # bytes of a path with its query
 MOST_HEADERS = 64 << 10  # bytes of all headers
@@ -60,7 +60,7 @@ def bound(host: str, port: int, workers: int) -> list[socket.socket]:
         first_socket = _socket(family, address)
         if not spreads:
             return [first_socket]
-        # Nobody else listens there: with SO_REUSEPORT that would be no error
+        # Nobody else listens there: with SO_REUSEPORT that would not be an error
         address = first_socket.getsockname()
         first_socket.close()
         return [_socket(family, address, socket.SO_REUSEPORT) for _ in range(workers)]
@@ -289,7 +289,7 @@ class Connection:
     def _late(self) -> None:
         """Close a connection that took too long; if it has sent nothing, without a word, as one that is idle."""
         if self._has_begun:
-            self._refuse(408, f"a head that took more than {HEAD_TIME:g} seconds: send it at once")
+            self._refuse(408, f"a head that took more than {HEAD_TIME:g} seconds: send it faster")
         else:
             self._transport.close()
 

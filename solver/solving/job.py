@@ -95,7 +95,7 @@ class Outcome(NamedTuple):
         method, scope: For the header of the book.
         remove: Removes all work files once the book is written.
         trim: The side that the book serves, where it serves one.
-        mend: Called with a fault that comes to light while the book is written. Returns whether it was mended.
+        repair: Called with a fault that comes to light while the book is written. Returns whether it was repaired.
         start: Where play begins, if not at the game's start.
     """
 
@@ -103,7 +103,7 @@ class Outcome(NamedTuple):
     method: str
     scope: str
     remove: Callable[[], None] | None = None
-    mend: Callable[[SolverError], bool] | None = None
+    repair: Callable[[SolverError], bool] | None = None
     trim: Trim | None = None
     start: int | None = None
 

@@ -186,7 +186,7 @@ def import_values(
     """Write a book of a game from values that something else has found, lines of JSON (`imported`); its header.
 
     Every value is verified against those of the moves, unless `verified` is False. The book is complete if it lacks
-    nothing that play can reach, else it is one of exact entries. Raises BookError for a file that is no such table,
+    nothing that play can reach, else it is one of exact entries. Raises BookError for a file that is not such a table,
     DamagedBook for wrong values, MethodError, ResourceError.
     """
     options = Options(symmetry=symmetry, progress=progress)
@@ -433,5 +433,5 @@ def _write(target: Path, job: Job, outcome: Outcome) -> Header:
                 progress=options.progress,
             )
         except SolverError as error:
-            if outcome.mend is None or not outcome.mend(error):
+            if outcome.repair is None or not outcome.repair(error):
                 raise

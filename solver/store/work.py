@@ -130,7 +130,7 @@ class Column:
         self.saved = self.size
 
     def truncate(self, size: int) -> None:
-        """Cut off the last entries; where the last checkpoint has more (`saved`), the next is due at once."""
+        """Cut off the last entries; where the last checkpoint has more (`saved`), the next is due immediately."""
         if size < self.size:
             self._map, self._view = None, np.empty(0, self.dtype)
             with self.work.guarded():
@@ -245,7 +245,7 @@ class Work:
             self._delete(column.name)
 
     def due(self, times: float = 1.0) -> bool:
-        """Whether the time between checkpoints has passed, or that many times it: then one is to be made at once."""
+        """Whether the time between checkpoints has passed, or that many times it: then one is due."""
         now = time.monotonic()
         wait = max(times * self.every, CHECKPOINT_SPACING * self._took if self.every else 0)
         self._due = now if self.folder is not None and now - self.saved > wait else 0.0

@@ -248,7 +248,7 @@ class ByState(ArraySweep):
         yield from team.map(listed, pieces_of(Span(0, 0, self.size)))
 
     def sample(self, chance: np.random.Generator, limit: int) -> list[int]:
-        """Some states, of every tier where both passes were made at once."""
+        """Some states, of every tier where both passes were made immediately."""
         numbers = chance.integers(0, self.size, 4 * limit).tolist()
         states = [*self._some, *(state for state in numbers if self.merit_of(state) is not None)]
         chance.shuffle(states)

@@ -1,4 +1,4 @@
-"""Kernels over arrays by number, for games whose rules number their positions and take moves back (`parents`).
+"""Kernels over arrays by number, for games whose rules number their positions and give unmoves (`parents`).
 
 Each position of a tier has one code, and the array of codes is all that the analysis needs: no queue, no list of moves.
 

@@ -1,4 +1,4 @@
-"""Games whose rules number their positions and take moves back: retrograde analysis over arrays by number.
+"""Games whose rules number their positions and give unmoves: retrograde analysis over arrays by number.
 
 Each number has one value, and each number of the tier under way one code (`by_number`). The numbers of a tier are one
 range, and ranges follow each other as tiers do. Wins and losses go back round by round, over all numbers of the tier:
@@ -113,7 +113,7 @@ class ByNumber(ArraySweep):
         Raises GameError, UncompiledRules.
         """
         rules, chance, states = self.rules, random.Random(0), self.sample(np.random.default_rng(1), CHECKED)
-        # A canonical state has men where they are seldom moved to
+        # A canonical state has pieces where they are seldom moved to
         assert rules.parents is not None and rules.rank is not None and rules.numbering is not None
         check_parents(rules.game, [chance.choice(rules.numbering.images(state)) for state in states], PARENTS_SECONDS)
         listed = np.empty(by_number.MOST_PARENTS, np.int64)

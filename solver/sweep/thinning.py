@@ -69,7 +69,7 @@ class Thinned(NamedTuple):
 
 @register_jitable
 def hashed(state: Any) -> Any:
-    """A hash of 63 bits. No product leaves 63 bits, so plain Python says the same."""
+    """A hash of 63 bits. No product leaves 63 bits, so plain Python gives the same."""
     mixed = (state & 0xFFFFFFFF) * 0x5BD1E995 ^ (state >> 32) * 0x2C1B3C6D
     mixed ^= mixed >> 31
     mixed = (mixed & 0xFFFFFFFF) * 0x45D9F3B7 ^ mixed >> 32

@@ -10,7 +10,7 @@ changes a state's number by one of few differences; where rules turn the board f
 second being the first move of the child. Those that sampled play shows are subtracted from a state, and the rest is a
 parent if it is unfinished, has the state among its children, and has a parent itself: other numbers seldom
 have. Games whose moves change much at once (sowing, turning discs) have too many differences: `learnt` is None. The
-rules are run on numbers that may be no states, which they need not bear: hence a thread that nobody waits for longer
+rules are run on numbers that may not be states, which they need not bear: hence a thread that nobody waits for longer
 than the time it has.
 
 Where symmetric states are folded walkers go over states as they are: all but few have as many images as any other.

@@ -150,7 +150,7 @@ class _Audit:
         self.rules, self.plain = rules, Plain(book, rules, True)
         header = book.header
         self.compiled = CompiledMoves(rules, header.kind.in_tiers(header.method) or header.kind.converts)
-        # All moves, although a win at once would decide a state
+        # All moves, although an immediate win would decide a state
         self.moves = self.compiled.moves._replace(win=WIN)
         self.kernels = bind(judging, rules.game, rules.symmetry)
         self.tiers = np.array([tier.tier for tier in header.tiers or ()], np.int64)

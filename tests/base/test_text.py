@@ -139,7 +139,7 @@ def test_import_takes_the_csv_that_export_writes(write, tmp_path, game, columns)
     [
         (["state,value", "0,draw"], "line 1: neither a JSON object nor names of columns, state and score among them"),
         (["state,score,distance", "", "0,0"], "line 3: 2 fields under 3 columns"),
-        (["state,score", "0,x"], "line 2: score 'x' is no value"),
+        (["state,score", "0,x"], "line 2: score 'x' is not a value"),
         (["", "state,score", "0,0", "-5,0"], "line 4: '-5' is not a state"),
         (["state,score", '0,0,"'], "line 2: "),
         (['{"state": 0, "score": 0}', "", "nothing"], "line 3: "),

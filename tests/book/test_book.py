@@ -280,7 +280,7 @@ def test_a_look_up_of_many_counts_the_states_that_are_missing(either):
         marked = book.lookup(held[:1] + gaps, missing="mask")
         assert marked.known.tolist() == [True] + [False] * 7
         assert set(marked.scores[1:].tolist()) == {-(2**63)} and set(marked.distances[1:].tolist()) == {-1}
-        raises(MethodError, 'missing=None is no way to tell: choose "raise" or "mask"', book.lookup, held, missing=None)
+        raises(MethodError, 'missing=None is not a choice: choose "raise" or "mask"', book.lookup, held, missing=None)
 
 
 @pytest.mark.parametrize("gone, said", [(("numpy", "numba"), "NumPy and Numba are"), (("numba",), "Numba is")])

@@ -104,7 +104,7 @@ IMPORTS = {
     "twice": ('{"state":1,"state":2,"score":0}\n', "line 1: an object has 'state' twice"),
     "no-json": ('{"state":0,"score":0}\n{"state":1,,}\n', "line 2: no JSON from character 12 on"),
     "brackets": ('{"state":' + "[" * 100_000 + "\n", "line 1: brackets nested too deep"),
-    "no-numbers": ('{"state":0,"score":1e999,"distance":NaN}\n', "line 1: score inf with distance nan is no value"),
+    "no-numbers": ('{"state":0,"score":1e999,"distance":NaN}\n', "line 1: score inf with distance nan is not a value"),
 }
 FILES = {
     f"{name}.{ending}": (begin + text, message)
@@ -293,7 +293,7 @@ def test_a_file_of_yours_is_never_replaced(tmp_path, command, ending):
     code, output, error = run(*command.split(), path)
     assert (code, output, path.read_text("utf-8"), [*tmp_path.iterdir()]) == (2, "", MINE, [path]), error
     needs = "needs pyarrow|solverbook\\[(plot|learn|solve)\\]"
-    assert re.search(f"exists and is no earlier result: name another file, or remove it first|{needs}", error)
+    assert re.search(f"exists and is not an earlier result: name another file, or remove it first|{needs}", error)
 
 
 @pytest.mark.parametrize("restart", ["", "--restart"], ids=["goes-on", "restart"])
@@ -305,7 +305,7 @@ def test_a_file_of_yours_where_work_is_kept_stays(tmp_path, command, restart):
     path.write_text(MINE)
     code, output, error = run(*command.split(), "-o", tmp_path / "a.lmdb", *restart.split())
     assert (output, path.read_text("utf-8"), [*tmp_path.iterdir()]) == ("", MINE, [path]), error
-    wanted = (2, "exists and is no earlier result") if restart or is_proof else (6, "is of another solve")
+    wanted = (2, "exists and is not an earlier result") if restart or is_proof else (6, "is of another solve")
     assert code == wanted[0] and f"{path} {wanted[1]}" in error
 
 
@@ -325,7 +325,7 @@ def test_an_earlier_result_is_replaced(tmp_path, command, ending):
 def test_files_of_a_package_of_yours_are_no_files_of_a_reader(tmp_path):
     (tmp_path / "package.json").write_text('{\n  "name": "mine"\n}\n')
     code, _, error = run("export", "--reader", "js", "-o", tmp_path)
-    assert (code, len([*tmp_path.iterdir()])) == (2, 1) and "package.json exists and is no earlier result" in error
+    assert (code, len([*tmp_path.iterdir()])) == (2, 1) and "package.json exists and is not an earlier result" in error
     (tmp_path / "package.json").unlink()
     assert ok("export", "--reader", "js", "-o", tmp_path) == ok("export", "--reader", "js", "-o", tmp_path)
 

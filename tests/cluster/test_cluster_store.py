@@ -504,7 +504,7 @@ def test_a_store_that_damages_whatever_is_written_is_given_up(tmp_path, monkeypa
         if name.startswith("values_3"):
             flip(Path(self.root, name))
 
-    monkeypatch.setattr(driver, "MENDED", 3)
+    monkeypatch.setattr(driver, "MOST_REPAIRS", 3)
     monkeypatch.setattr(Store, "write", damaging)
     assert "files read back damaged right after they were written: check the store" in refused(tmp_path / "b.lmdb")
 

@@ -201,8 +201,8 @@ def test_a_table_measures_edited_rules_again(tmp_path, monkeypatch):
 def test_a_table_leaves_a_file_of_yours_alone(tmp_path):
     kept = tmp_path / "notes"
     for content, message in (
-        ("my notes", "is no earlier result"),
-        ("my notes\n", "is no earlier result"),
+        ("my notes", "is not an earlier result"),
+        ("my notes\n", "is not an earlier result"),
         ('{"solver profile": 1, "variant": "nim:1,2"}\n', "holds no rows"),
         ('{"solver profile": 1}\nmy notes', "holds no rows"),
         ('{"variant": "nim:1,2", "row": [], "facts": {}}\n', "another version"),

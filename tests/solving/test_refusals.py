@@ -36,7 +36,7 @@ REFUSED = [
     ("coins", {"method": "magic"}, "magic"),
     ("coins", {"path": None, "restart": True}, "--restart needs a book: add -o BOOK"),
     ("coins", {"path": None, "checkpoint": True}, "--checkpoint needs a book: add -o BOOK"),
-    ("coins", {"method": "expectiminimax"}, "coins is no game of chance: use minimax"),
+    ("coins", {"method": "expectiminimax"}, "coins is not a game of chance: use minimax"),
     *(
         ("piglet:3", {"method": method}, "piglet:3 is a game of chance: use expectiminimax")
         for method in sorted({*plain.METHODS} - {"expectiminimax", "nimbers"})

@@ -411,7 +411,7 @@ def test_compiled_numbers_are_the_plain_ones(ring, text):
         ([(0, 0, 1)], [(0, 1, 1)], "each to another"),
         ([], [(0, 1, 1)], "1 to 26 points"),
         ([tuple(range(27))], [(0, 1, 1)], "1 to 26 points"),
-        ([(1, 2, 0)], [(0, 2, 2)], "3 points must hold the men"),
+        ([(1, 2, 0)], [(0, 2, 2)], "3 points must hold the pieces"),
         ([(1, 2, 0)], [(4096, 1, 1)], "must be below 4096"),
         ([(1, 2, 0)], [(0, 1, 1), (0, 1, 1)], "twice"),
         ([(1, 2, 3, 4, 5, 0), (1, 0, 2, 3, 4, 5)], [(0, 1, 1)], "more than 64"),

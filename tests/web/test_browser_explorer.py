@@ -231,7 +231,7 @@ def test_men_are_put_on_the_board(page):
     page.open()
     cells = lambda *some: [page.find(".cell")[cell].click() for cell in some]  # noqa: E731
     page.click("#edit")
-    assert "Set up men" in page.status and not page.find("#moves")[0].is_displayed()
+    assert "Set up pieces" in page.status and not page.find("#moves")[0].is_displayed()
     cells(0, 4)
     page.find("#placed")[0].click()
     page.wait(
@@ -249,7 +249,7 @@ def test_men_are_put_on_the_board(page):
     address = page.driver.current_url
     assert "mover=1" in address
     page.find("#edit")[0].click()
-    page.wait(lambda: "Set up men" in page.status)
+    page.wait(lambda: "Set up pieces" in page.status)
     page.script("document.activeElement.blur()")
     page.press("\ue00c")  # Escape
     assert page.status.startswith("O to move") and page.driver.current_url == address

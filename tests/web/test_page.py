@@ -379,7 +379,7 @@ def test_a_folder_with_anything_else_is_left_alone(pages, tmp_path, monkeypatch)
     (tmp_path / "ours" / "CNAME").write_text("mine")
     monkeypatch.chdir(tmp_path / "empty")
     for target, reason, *options in (
-        (f"{tmp_path}/mine", "holds files that are no page"),
+        (f"{tmp_path}/mine", "holds files that are not a page"),
         (f"{tmp_path}/ours/", "holds CNAME"),
         (f"{tmp_path}/file/", "is not a folder"),
         (f"{tmp_path}/site", "or a folder for a page, with a slash: site/"),

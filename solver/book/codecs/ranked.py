@@ -26,7 +26,7 @@ The rules may also tell a state's value, or where it comes from: `outlook`, and 
 a complete book of a game whose moves all raise the tier such states need no symbol but one that says that they are
 there. The writer compares each value with the one that the rules tell.
 
-A complete book without distances (`Header.sparse`) leaves out more: without `outlook` wins at once, and, where
+A complete book without distances (`Header.sparse`) leaves out more: without `outlook` wins immediately, and, where
 every move leads from a tier of an even number to an odd one or back, all values of the even tiers, which are the best
 of their children's.
 """

@@ -1,7 +1,7 @@
 """The questions that alpha-beta asks the rules: values that need no search, and the children of a state.
 
 The optional methods of the rules: `replies` and `outlook` (forced moves, quick ends), `followup`, `promise` (order),
-`bounds`, `longest`. Single replies are played on at once.
+`bounds`, `longest`. Single replies are played on immediately.
 """
 
 from __future__ import annotations

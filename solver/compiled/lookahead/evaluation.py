@@ -146,7 +146,7 @@ def read(path: str | os.PathLike[str]) -> Evaluation:
 def _check(evaluation: Evaluation) -> None:
     """Raise ValueError where an evaluation contradicts itself."""
     if not all(type(text) is str and len(text) <= MOST_TEXT for text in (evaluation.game, evaluation.rules)):
-        raise ValueError("its game or its rules are no text")
+        raise ValueError("its game or its rules are not text")
     if evaluation.activation not in ACTIVATIONS:
         raise ValueError("its activation is unknown")
     if type(evaluation.features) is not int or not 0 < evaluation.features <= MOST_FEATURES:

@@ -1,4 +1,4 @@
-"""Code that games share, no games: boards of five by five, men that slide, pawns, throws, choices of cells."""
+"""Code that games share, no games: boards of five by five, pieces that slide, pawns, throws, choices of cells."""
 
 from collections.abc import Callable
 from typing import Any

@@ -39,7 +39,7 @@ def seeds_of(rows: list[str], mover: int) -> list[int]:
 def stacked(rows: list[str]) -> list[str]:
     """The columns of a board as rows, the last above, from the bottom, with an empty cell on top.
 
-    Raises ValueError where a man lies above an empty cell.
+    Raises ValueError where a piece lies above an empty cell.
     """
     columns = ["".join(row[column] for row in rows[::-1]) + "." for column in reversed(range(len(rows[0])))]
     for place, column in enumerate(columns[::-1]):
@@ -52,7 +52,7 @@ def stacked(rows: list[str]) -> list[str]:
 
 
 def check_turns(first: int, second: int, mover: int, has_won: bool = False) -> None:
-    """Raise ValueError unless players who put men in turn, the first first, may have so many, and the mover no win."""
+    """Raise ValueError unless players who put pieces in turn may have so many, and the mover has not won."""
     if first - second != mover:
         raise ValueError("men are put in turn: both have as many, or the first player one more, and the second moves")
     if has_won:
@@ -60,7 +60,7 @@ def check_turns(first: int, second: int, mover: int, has_won: bool = False) -> N
 
 
 def standing(rows: list[str], mover: int, men: int) -> int:
-    """The state of a board on which either side has so many men, all of the time.
+    """The state of a board on which either side has so many pieces, all of the time.
 
     It is the cells of X, those of o above them, and a bit for the side to move.
     """
@@ -71,14 +71,14 @@ def standing(rows: list[str], mover: int, men: int) -> int:
 
 
 def placed(rows: list[str], mover: int, men: int) -> int:
-    """The state of a board on which either side has put so many men, or puts them still; as that of `standing`."""
+    """The state of a board on which either side has put so many pieces, or puts them still; as that of `standing`."""
     first, second, cells = cells_of(rows, "X"), cells_of(rows, "o"), len(rows) * len(rows[0])
     check_placed(first, second, mover, men)
     return first | second << cells | mover << 2 * cells
 
 
 def check_placed(first: int, second: int, mover: int, men: int) -> None:
-    """Raise ValueError unless players who put so many men each in turn, and then move them, may have these."""
+    """Raise ValueError unless players who put so many pieces each in turn, and then move them, may have these."""
     if first.bit_count() > men or second.bit_count() > men:
         raise ValueError(f"a player never has more than {men} men")
     if first.bit_count() + second.bit_count() < 2 * men:
@@ -90,12 +90,12 @@ def shown_with_hands(text: str, letters: str, doubled: str, height: int) -> tupl
 
     Args:
         text: The board from the top, and a line that ends in the hands. Without a side the first player is to move.
-        letters: The kinds of men that hands have; the cells of a hand are in this order.
-        doubled: The mark of two men of each kind.
+        letters: The kinds of pieces that hands have; the cells of a hand are in this order.
+        doubled: The mark of two pieces of each kind.
         height: The rows of the board.
 
     Raises:
-        ValueError: A hand has more than two men of a kind.
+        ValueError: A hand has more than two pieces of a kind.
     """
     *lines, last = [line.strip() for line in text.split("\n")]
     matched = re.fullmatch(rf"[a-d ]+capitals: (.*), in hand ([{letters}]+|-); (.*) ([{letters.lower()}]+|-)", last)
@@ -117,8 +117,8 @@ def text_with_hands(rows: list[str], turned: int, letters: str, doubled: str, *n
     Args:
         rows: The cells.
         turned: Whether the board is seen from the far side.
-        letters: The kinds of men that hands have.
-        doubled: The mark of two men of each kind.
+        letters: The kinds of pieces that hands have.
+        doubled: The mark of two pieces of each kind.
         names: Whose the capitals are, and whose the small letters.
     """
     ranks = range(1, len(rows) - 1) if turned else range(len(rows) - 2, 0, -1)
@@ -154,7 +154,7 @@ def between_hands(width: int, board: list[str], below: list[str], above: list[st
 
 
 def tray(width: int, height: int, names: dict[str, str]) -> dict[str, Any]:
-    """The drawing of such cells: men that turn round, by the names of their marks."""
+    """The drawing of such cells: pieces that turn round, by the names of their marks."""
     men = {cased(mark, side): [name, side] for mark, name in names.items() for side in (0, 1)}
     rows = [0.3, *(row + 1.6 for row in range(height)), height + 1.9]
     at = [[column + 0.5, row + 0.2] for row in rows for column in range(width)]

@@ -235,8 +235,8 @@ class Exploration:
 def explored(text: str) -> Nodes:
     """The graph of the game that a text names, `breakthrough(rows=4,columns=4)`.
 
-    Raises GameError for what is no game of two players with perfect information and opposite interests, and where texts
-    leave something out, ResourceError for one beyond the memory.
+    Raises GameError for what is not a game of two players with perfect information and opposite interests, and where
+    texts leave something out, ResourceError for one beyond the memory.
     """
     exploration = Exploration(text, _loaded(text))
     nodes = exploration.run()

@@ -1,8 +1,8 @@
-"""Code that the games of men on 5 x 5 points share.
+"""Code that the games of pieces on 5 x 5 points share.
 
-Points are numbered row by row from the bottom left. A state is the first player's men, the second's 25 bits on, and a
-bit for the side to move. An action is 25 times the point moved from plus the point moved to, or 625 plus the point of a
-new man.
+Points are numbered row by row from the bottom left. A state is the first player's pieces, the second's 25 bits on, and
+a bit for the side to move. An action is 25 times the point moved from plus the point moved to, or 625 plus the point of
+a new piece.
 """
 
 from collections.abc import Iterator
@@ -15,12 +15,12 @@ DIAGONALS = (0x100000, 0x208000, 0x410400, 0x820820, 0x1041041, 0x82082, 0x4104,
 
 
 def mine(state: int) -> int:
-    """The mover's men."""
+    """The mover's pieces."""
     return state >> 25 * (state >> 50) & BOARD
 
 
 def theirs(state: int) -> int:
-    """The other's men."""
+    """The other's pieces."""
     return state >> 25 * (1 - (state >> 50)) & BOARD
 
 
@@ -34,7 +34,7 @@ def moved(state: int, action: int) -> int:
 
 
 def aligned(men: int, length: int) -> bool:
-    """Whether `length` of the men are next to each other in a line."""
+    """Whether `length` of the pieces are next to each other in a line."""
     for across in range(-1, 2):
         for up in range(2):
             if up == 1 or across == 1:
@@ -58,7 +58,7 @@ def step(points: int, across: int, up: int) -> int:
 
 
 def least(state: int) -> int:
-    """The least of the board's eight images, the mover's men first and to move."""
+    """The least of the board's eight images, the mover's pieces first and to move."""
     pair = mine(state) | theirs(state) << 25
     other = _transposed(pair)
     return min(_least_of_four(pair), _least_of_four(other))

@@ -1,9 +1,9 @@
-"""Code that the games of a few men on nine points share: placing, sliding, three in a row.
+"""Code that the games of a few pieces on nine points share: placing, sliding, three in a row.
 
-Points are numbered row by row from the bottom left. A state is the first player's men, the second's nine bits on, and
-a bit for the side to move. An action is 9 times the point moved from plus the point moved to, or 81 plus the point of
-a new man. `slides`: 0 along rows and columns, 1 also between the centre and the corners, 2 to all neighbours, 3 to any
-point. The games have cycles; repetition is a draw.
+Points are numbered row by row from the bottom left. A state is the first player's pieces, the second's nine bits on,
+and a bit for the side to move. An action is 9 times the point moved from plus the point moved to, or 81 plus the point
+of a new piece. `slides`: 0 along rows and columns, 1 also between the centre and the corners, 2 to all neighbours, 3 to
+any point. The games have cycles; repetition is a draw.
 """
 
 from typing import Any
@@ -12,12 +12,12 @@ LINES = (0o007, 0o070, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124)  # rows, column
 
 
 def mine(state: int) -> int:
-    """The mover's men."""
+    """The mover's pieces."""
     return state >> 9 * (state >> 18) & 511
 
 
 def theirs(state: int) -> int:
-    """The other's men."""
+    """The other's pieces."""
     return state >> 9 * (1 - (state >> 18)) & 511
 
 
@@ -30,7 +30,7 @@ def has_line(men: int, lines: int) -> bool:
 
 
 def near(point: int, slides: int) -> int:
-    """The points to which a man may go from a point, occupied ones included."""
+    """The points to which a piece may go from a point, occupied ones included."""
     if slides == 3:
         return 511 & ~(1 << point)
     points = 0
@@ -42,17 +42,17 @@ def near(point: int, slides: int) -> int:
 
 
 def is_placing(state: int, men: int) -> bool:
-    """Whether men are still to be placed, `men` of each player in all."""
+    """Whether pieces are still to be placed, `men` of each player in all."""
     return (state & (1 << 18) - 1).bit_count() < 2 * men
 
 
 def targets(state: int, point: int, slides: int) -> int:
-    """The empty points to which the mover's man of a point may go."""
+    """The empty points to which the mover's piece of a point may go."""
     return near(point, slides) & ~(mine(state) | theirs(state))
 
 
 def can_move(state: int, slides: int) -> bool:
-    """Whether the mover can move a man."""
+    """Whether the mover can move a piece."""
     for point in range(9):
         if mine(state) >> point & 1 and targets(state, point, slides):
             return True
@@ -90,6 +90,6 @@ def least(state: int) -> int:
 
 
 def drawing(slides: int) -> dict[str, Any]:
-    """Points, and lines where men may slide; none where they may go anywhere."""
+    """Points, and lines where pieces may slide; none where they may go anywhere."""
     lines = [] if slides == 3 else [[a, b] for a in range(9) for b in range(a) if near(a, slides) >> b & 1]
     return {"board": "points", "lines": lines, "sides": ["black", "white"]}

@@ -10,10 +10,10 @@ COLUMNS = "abcdefg"
 
 
 def tables(men: int) -> Iterator[tuple[int, int, int]]:
-    """How many men were placed, and how many the mover and the other may have then, `men` each in all.
+    """How many pieces were placed, and how many the mover and the other may have then, `men` each in all.
 
-    While men are placed, who has placed n has taken n - 2 at most: two are there before the first mill, and a man that
-    is taken may open one that the next closes again.
+    While pieces are placed, who has placed n has taken n - 2 at most: two are there before the first mill, and a piece
+    that is taken may open one that the next closes again.
     """
     for placed in range(2 * men + 1):
         own, other = placed // 2, (placed + 1) // 2
@@ -28,7 +28,7 @@ def tables(men: int) -> Iterator[tuple[int, int, int]]:
 
 
 def shown(board: Sequence[str], names: Sequence[str], marks: str, mover: int, left: int) -> str:
-    """A picture of the points with their men, who is to move, and the men that either still has in hand, `left` in all.
+    """A picture of the points with their pieces, who is to move, and the pieces in hand, `left` in all.
 
     The mover has one more than the other where their number is odd.
     """
@@ -41,9 +41,9 @@ def shown(board: Sequence[str], names: Sequence[str], marks: str, mover: int, le
 
 
 def read(text: str, board: Sequence[str], names: Sequence[str], men: int) -> tuple[list[int], int, int] | None:
-    """The men of both players, how many were placed, and who is to move, of a text that `shown` made; else None.
+    """The pieces of both players, how many were placed, and who is to move, of a text that `shown` made; else None.
 
-    Raises ValueError for men that no play brings there, `men` each in all.
+    Raises ValueError for pieces that no play brings there, `men` each in all.
     """
     *rows, last = text.split("\n")
     columns = "  ".join(COLUMNS[: len(board)])

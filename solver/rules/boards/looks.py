@@ -1,7 +1,7 @@
-"""How boards look: colours, the shapes of SVG, and men made of them.
+"""How boards look: colours, the shapes of SVG, and pieces made of them.
 
 The colours are those of the page in its light theme; the sides' stand in `web/site/board.css` alone. Shapes have no
-styles, scripts, fonts or references. A cell of a board is 100 units wide, and y grows downwards. A man is drawn about
+styles, scripts, fonts or references. A cell of a board is 100 units wide, and y grows downwards. A piece is drawn about
 the middle of a cell, by `web/site/figures.js`.
 """
 
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 
 class Side(NamedTuple):
-    """The colours of a player's men: the body, its rim, and the text on it."""
+    """The colours of a player's pieces: the body, its rim, and the text on it."""
 
     body: str
     rim: str
@@ -26,7 +26,7 @@ class Side(NamedTuple):
 
 SITE = resources.files("solver") / "web" / "site"
 SIDE = re.compile(r"\.(?:first|second)-(\w+) { --\w+: (#\w+); --\w+-rim: (#\w+); --\w+-mark: (#\w+); }")
-# those of a second player's men, where both players may have such
+# those of a second player's pieces, where both players may have such
 SIDE_LOOKS = {name: Side(*colours) for name, *colours in SIDE.findall((SITE / "board.css").read_text("utf-8"))}
 NOBODY = Side("#cfd3d8", "#767d88", "#3d444f")
 COIN = Side("#f0c14b", "#9a6f0d", "#9a6f0d")
@@ -124,7 +124,7 @@ Kind = tuple[str, int]
 
 
 def kind_of_man(mark: str, men: Mapping[str, Any]) -> Kind | None:
-    """Return a man's shape and side, 2 for nobody's; None for an empty cell.
+    """Return a piece's shape and side, 2 for nobody's; None for an empty cell.
 
     `men` is that of the drawing. Without an entry capitals are the first player's discs.
     """
@@ -139,7 +139,7 @@ def kind_of_man(mark: str, men: Mapping[str, Any]) -> Kind | None:
 
 
 def drawn(kind: Kind, sides: Sequence[Side], letter: str = "") -> tuple[str, ...]:
-    """Return the shapes of a man.
+    """Return the shapes of a piece.
 
     Args:
         kind: its shape, perhaps with a number to show beside it, and its side.
@@ -166,13 +166,13 @@ def drawn(kind: Kind, sides: Sequence[Side], letter: str = "") -> tuple[str, ...
 
 
 def figures() -> dict[str, list[list[Any]]]:
-    """Return the shapes of men by their names, as the page has them."""
+    """Return the shapes of pieces by their names, as the page has them."""
     shapes: dict[str, list[list[Any]]] = site_data("figures")
     return shapes
 
 
 def paints_of(side: Side) -> dict[str, Paint]:
-    """Return the paints for the classes of a man's shapes."""
+    """Return the paints for the classes of a piece's shapes."""
     emblem = Paint(side.mark)
     return {
         "body": Paint(side.body, side.rim, 3),

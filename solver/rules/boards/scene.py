@@ -1,6 +1,6 @@
-"""A position as one picture: the board, its men, the values of moves, and lines of text below.
+"""A position as one picture: the board, its pieces, the values of moves, and lines of text below.
 
-A move's value is a badge on the cell that the move is known by; where men slide, it has an arrow, too.
+A move's value is a badge on the cell that the move is known by; where pieces slide, it has an arrow, too.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def arrows(layout: Layout, labels: Sequence[Label]) -> list[str]:
 
 
 def badge(layout: Layout, key: tuple[int, ...], label: Label, is_covered: bool) -> list[str]:
-    """The badge of a move; on a covered cell it lies below the man."""
+    """The badge of a move; on a covered cell it lies below the piece."""
     cells = [layout.cells[cell] for cell in key]
     x, y = (sum(cell[axis] for cell in cells) / len(cells) for axis in (0, 1))
     width, height = (min(cell[axis] for cell in cells) for axis in (2, 3))

@@ -1,4 +1,4 @@
-"""Where the cells of a board lie, and the surfaces behind its men; boards of numbers show the men as well.
+"""Where the cells of a board lie, and the surfaces behind its pieces; boards of numbers show the pieces as well.
 
 A page has the same cells (`web/site/layout.js`); both read `grids.js`.
 """
@@ -20,7 +20,7 @@ GOLDEN = 2.39996  # an angle that spreads them
 WOOD, FRAME, PAPER = Paint("#dcb67f"), Paint("#6b4a2f"), Paint(looks.PAPER, looks.EDGE, 2)
 PIT, CARVED_LINE = Paint("#b78850", "#936d40", 3), Paint("none", looks.CARVED, 5, 0.8)
 BRIGHT = "#f1e3cd"  # names on a frame
-OWN_MEN = {"pits", "bearoff", "backgammon", "race", "dots"}  # boards whose surfaces draw the men as well
+OWN_MEN = {"pits", "bearoff", "backgammon", "race", "dots"}  # boards whose surfaces draw the pieces as well
 
 
 class Cell(NamedTuple):
@@ -246,9 +246,9 @@ def _pits(view: View) -> list[str]:
 
 
 def _stacks(view: View) -> list[str]:
-    """Two rows of points with the men on them, on the bar and off."""
+    """Two rows of points with the pieces on them, on the bar and off."""
     across = view.layout.across
-    # The sides and numbers of men
+    # The sides and numbers of pieces
     if view.drawing["board"] == "bearoff":
         names = [*map(str, range(across - 1, 0, -1)), "off"] * 2
         stacks = [(int(number < across), number_of(mark)) for number, mark in enumerate(view.marks)]
@@ -297,7 +297,7 @@ def _race(view: View) -> list[str]:
 
 
 class Surface(NamedTuple):
-    """What lies beneath the men: the ground, the shapes upon it, and the colour of names."""
+    """What lies beneath the pieces: the ground, the shapes upon it, and the colour of names."""
 
     ground: Paint | None
     upon: Callable[[View], list[str]]

@@ -106,7 +106,7 @@ class Picture(NamedTuple):
         rows: The cells at the start. A board of another shape has ranks and files alone, where moves have places.
         text: A board with a character from `FIRST` on for each cell, and the names of cells, or of ranks and files.
         names: Those of cells.
-        marks: Those of men, as the rules list them.
+        marks: Those of pieces, as the rules list them.
         sides: What the sides are called.
     """
 
@@ -148,7 +148,7 @@ def _picture_of(game: Any) -> Picture:
             names = [name or other for name, other in zip(drawing["names"], usual, strict=True)]
         marks = str((own_value(game, "layout") or [""])[0])
         text = _text(drawing, rows, marks.startswith("0"), own_method(game, "place") is not None)
-        # The marks of the sides' men, else the sides' names, "" without any
+        # The marks of the sides' pieces, else the sides' names, "" without any
         is_usual = {*marks} >= {"X", "o"} and not marks.startswith("0")
         sides = ["X", "o"] if is_usual else [*map(str, drawing.get("sides", ("", "")))]
         for mover in (0, 1):

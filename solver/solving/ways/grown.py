@@ -180,7 +180,7 @@ class Tree:
 
 @dataclass
 class Growing:
-    """The way of solving that is no solving: `stages` are books, each larger than the one before.
+    """A way that does not solve: `stages` are books, each larger than the one before.
 
     Attributes:
         positions: Stop at so many.

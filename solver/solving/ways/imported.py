@@ -76,7 +76,7 @@ def table_of(rules: Rules, path: Path, memory: int, progress: Progress) -> Table
             are_whole = type(score) is int and (distance is None or type(distance) is int)
             if not are_whole or distance == 0 or not rules.kind.fits(Value(score, distance)):
                 far = "" if distance is None else f" with distance {excerpt(distance)}"
-                raise TextError(f"line {number}: score {excerpt(score)}{far} is no value")
+                raise TextError(f"line {number}: score {excerpt(score)}{far} is not a value")
             try:
                 canonical = rules.canonical(state)
                 is_finished = rules.is_terminal(canonical)

@@ -129,7 +129,7 @@ class Cluster:
         driving = driver.Driver(rules, url, engine, options)
         job.files.callback(driving.close)
         solved = driving.solve(states)
-        return Outcome(solved, solved.method, "complete", driving.remove, driving.mend)
+        return Outcome(solved, solved.method, "complete", driving.remove, driving.repair)
 
 
 def look(address: str, store: str, game: str | None) -> list[Examined]:

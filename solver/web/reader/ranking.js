@@ -9,7 +9,7 @@
  * `rank` and `unrank` all the same.
  */
 
-const WIN = 2 ** 40; // the merit of a win at once; a ply more takes one off, and a draw has none
+const WIN = 2 ** 40; // the merit of an immediate win; a ply more takes one off, and a draw has none
 const STATE_LIMIT = 1n << 63n;
 const [TELLING, HALVED] = [1, 2]; // `sparse`: the last is of a book without the values of even tiers
 const MOST_STEPS = 1 << 16; // states on the way from one to the stored values that tell its own, as in Python

@@ -2,7 +2,7 @@
  * The board: a picture, and over it a button for each cell, or text where the rules do not say how cells are drawn.
  *
  * Only one cell is in the order of Tab; arrows go from cell to cell. A move is chosen by its cells, one after the other;
- * what has no cells, or the same ones as another move, is chosen in the list. Men may be dragged, too.
+ * what has no cells, or the same ones as another move, is chosen in the list. Pieces may be dragged, too.
  */
 
 import { kindOfMan, nameOfMan } from "./men.js";
@@ -100,7 +100,7 @@ export function createBoard(place, play, drawing = {}, players = []) {
     return `${LETTERS[cell % width]}${rows.length - Math.floor(cell / width)}`;
   }
 
-  /** Whether men fall: at the start, each column has one move at most, of one cell, and there are several rows. */
+  /** Whether pieces fall: at the start, each column has one move at most, of one cell, and there are several rows. */
   function isByColumn() {
     const columns = moves.map((move) => move.place.length === 1 && move.place[0] % rows[0].length);
     return !["pits", "piles"].includes(drawing.board) && rows.length > 1 && moves.length > 1 && !columns.includes(false) && new Set(columns).size === columns.length;
@@ -147,7 +147,7 @@ export function createBoard(place, play, drawing = {}, players = []) {
     return undefined;
   }
 
-  /** Drag a man: where it is let go is the next cell. */
+  /** Drag a piece: where it is let go is the next cell. */
   function grasp(event, cell) {
     const isPart = chosen.includes(cell) || meant(cell).moves.some((move) => move.place.length > 1);
     if (!event.isPrimary || event.button || !isPart || drawing.free) return;
@@ -208,7 +208,7 @@ export function createBoard(place, play, drawing = {}, players = []) {
     }
   }
 
-  /** Moves that slide: those of the man that is chosen, else the best ones. */
+  /** Moves that slide: those of the piece that is chosen, else the best ones. */
   function arrows() {
     const slides = moves.filter((move) => move.place.length > 1 && move.words && !drawing.free);
     const shown = chosen.length ? slides.filter((move) => begins(move, chosen)) : slides.filter((move) => move.best || move.likely);

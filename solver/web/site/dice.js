@@ -35,7 +35,7 @@ const total = (outcomes) => outcomes.reduce((sum, { weight }) => sum + weight, 0
 /** What was thrown, as people say it: 6-5, 2, heads; undefined where the rules do not say. */
 export const thrownFaces = (dice, name) => dice?.[Number(name) - 1]?.join("-");
 
-/** The cells that a throw has changed, because the only move is played at once. */
+/** The cells that a throw has changed, because the only move is played immediately. */
 export function changed(before, after) {
   if (typeof before === "string" || typeof after === "string") return [];
   const [was, is] = [before, after].map((rows) => rows.flatMap((row) => [...row]));

@@ -1,8 +1,8 @@
-/** What a finished board shows: the men in a row, or the chain, that decided the game. */
+/** What a finished board shows: the pieces in a row, or the chain, that decided the game. */
 
 import { kindOfMan } from "./men.js";
 
-const LEAST = 3; // men in a row that may win
+const LEAST = 3; // pieces in a row that may win
 const ROWS = [[0, 1], [1, 0], [1, 1], [1, -1]];
 const NEAR = [[0, 1], [0, -1], [1, 0], [-1, 0], [-1, 1], [1, -1]]; // the six neighbours of a hexagon
 
@@ -13,7 +13,7 @@ export function decisive(group, rows, drawing, last) {
   return group === "connection" ? chain(rows, drawing, last) : [];
 }
 
-/** The side of the men that are marked: 0 or 1, else undefined. */
+/** The side of the pieces that are marked: 0 or 1, else undefined. */
 export function sideOf(cells, rows, drawing) {
   if (!cells.length) return undefined;
   const marks = rows.flatMap((row) => [...row]);
@@ -25,7 +25,7 @@ export function sideOf(cells, rows, drawing) {
 const at = (rows, x, y) => rows[y]?.[x];
 const isMan = (mark) => mark !== undefined && mark !== "." && mark !== " ";
 
-/** The longest rows of equal men; those through the last move before others. */
+/** The longest rows of equal pieces; those through the last move before others. */
 function inARow(rows, drawing, last) {
   const width = rows[0].length;
   const found = [];
@@ -45,7 +45,7 @@ function inARow(rows, drawing, last) {
   return [...new Set(rest.filter((cells) => cells.length === most).flat())];
 }
 
-/** The men that hang together with the last one. */
+/** The pieces that hang together with the last one. */
 function chain(rows, drawing, last) {
   const width = rows[0].length;
   const start = last.at(-1);

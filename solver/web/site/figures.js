@@ -1,11 +1,11 @@
 /**
- * Men as shapes about the middle of a cell of 100 by 100. The page (men.js) and pictures made in Python
+ * Pieces as shapes about the middle of a cell of 100 by 100. The page (pieces.js) and pictures made in Python
  * (solver/rules/boards/looks.py) both draw them: the object is JSON.
  *
  *     ["path", outline, class]   ["circle", x, y, radius, class]   ["rect", x, y, width, height, class, radius]
  *     ["words", x, y, text, size, class]
  *
- * Men that are not listed are a `tile` with their name on it. Of animals the dots say where they may go, ahead being up
+ * Pieces that are not listed are a `tile` with their name on it. Of animals the dots say where they may go, ahead being up
  * for the first player: those of the class "step" are turned over for the second.
  */
 

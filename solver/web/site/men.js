@@ -1,4 +1,4 @@
-/** Men as SVG, each about the origin of a cell of 100 by 100. Colours are those of the side's class in board.css. */
+/** Pieces as SVG, each about the origin of a cell of 100 by 100. Colours are those of the side's class in board.css. */
 
 import { FIGURES } from "./figures.js";
 
@@ -20,7 +20,7 @@ export const words = (x, y, text, className, size) => {
   return element;
 };
 
-/** The man of a mark: `men` of the drawing say what it is and whose, else capitals are the first player's discs. */
+/** The piece of a mark: `men` of the drawing say what it is and whose, else capitals are the first player's discs. */
 export function kindOfMan(mark, men = {}) {
   if (mark === "." || mark === " ") return undefined;
   if (men[mark] && !men[mark][0]) return { shape: "", side: 2 };
@@ -29,7 +29,7 @@ export function kindOfMan(mark, men = {}) {
   return { shape: isLetter ? "disc" : mark, side: !isLetter ? 2 : mark === mark.toUpperCase() ? 0 : 1 };
 }
 
-/** Whether the sides face each other: a board of men that, turned round, is the same with the sides exchanged. */
+/** Whether the sides face each other: a board of pieces that, turned round, is the same with the sides exchanged. */
 export function areOpposite(rows, { board = "squares", men }) {
   if (typeof rows === "string" || !["squares", "checks", "points", "tray", "walls"].includes(board)) return false;
   const kinds = rows.flatMap((row) => [...row]).map((mark) => kindOfMan(mark, men));
@@ -38,10 +38,10 @@ export function areOpposite(rows, { board = "squares", men }) {
   return sides.some((side) => side !== undefined) && sides.every(isOther);
 }
 
-/** Whose men a mark of a backgammon board counts: the second player's as many places behind "@". */
+/** Whose pieces a mark of a backgammon board counts: the second player's as many places behind "@". */
 export const sideOfStack = (mark) => mark.codePointAt(0) >= 64;
 
-/** What a mark is called: the rules' word for the man, with its side where both have such men. */
+/** What a mark is called: the rules' word for the piece, with its side where both have such pieces. */
 export function nameOfMan(mark, drawing) {
   const kind = kindOfMan(mark, drawing.men);
   if (drawing.board === "walls" && " -|".includes(mark)) return mark === " " ? "no wall" : "wall";
@@ -53,7 +53,7 @@ export function nameOfMan(mark, drawing) {
   return drawing.sides ? drawing.sides[kind.side] : mark.toUpperCase();
 }
 
-/** The man as SVG; `letter`: written on discs that are of several kinds; `turned`: on a board that is turned round. */
+/** The piece as SVG; `letter`: written on discs that are of several kinds; `turned`: on a board that is turned round. */
 export function drawn({ shape, side }, letter = "", turned = false) {
   const [name, count] = shape.split(" ");
   const ahead = (side === 1) === turned ? 1 : -1;

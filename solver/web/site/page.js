@@ -114,7 +114,7 @@ async function searchOn() {
   }
 }
 
-/** The names of the players: as the rules draw them, by their men where each has one kind, else by who begins. */
+/** The names of the players: as the rules draw them, by their pieces where each has one kind, else by who begins. */
 function players() {
   if (drawing.sides) return drawing.sides.map(sideName);
   const men = new Set(records.flatMap(({ board: rows }) => (typeof rows === "string" ? [] : [...rows.join("")])));
@@ -203,7 +203,7 @@ function address() {
   return `#${[...from, ...(moves.length ? [`moves=${moves.join(",")}`] : [])].join("&")}`;
 }
 
-/** Men are being put: nothing is played meanwhile. */
+/** Pieces are being put: nothing is played meanwhile. */
 function opened() {
   turn++;
   seeking.abort();
@@ -641,14 +641,14 @@ function whoPlays() {
   return `${phrase("youAre", { who: names[side] })}${how} `;
 }
 
-/** What a throw brings besides its dice: that the only move is played at once, or there is none; else what the board says. */
+/** What a throw brings besides its dice: that the only move is played immediately, or there is none; else what the board says. */
 function broughtBy(before, after) {
   if (!drawing.dice) return named(news(textOf(before), textOf(after)));
   if (changedBy(before, after).length) return phrase("onlyMovePlayed");
   return after.mover !== before.mover && !game.end(after.state) ? phrase("noMove") : "";
 }
 
-/** The cells that a throw has changed; in a race its dice count at once. */
+/** The cells that a throw has changed; in a race its dice count immediately. */
 function changedBy(before, after) {
   if (drawing.board === "race") return [];
   return changed(...[before, after].map(({ state, mover }) => game.board(state, mover)));

@@ -27,7 +27,7 @@ class Search {
     this.book = book;
   }
 
-  /** Whether a move does at once, or what it leads to does within so many plies. */
+  /** Whether a move does immediately, or what it leads to does within so many plies. */
   async getsThere(state, child, plies) {
     const { game } = this;
     this.left--;

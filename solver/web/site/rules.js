@@ -82,7 +82,7 @@ export function gameOf(rules) {
   };
 }
 
-/** Replies mean something only where neither side wins at once. */
+/** Replies mean something only where neither side wins immediately. */
 function toldBy({ rank, outlook, replies }, key) {
   const found = outlook ? Number(outlook(key)) : 0;
   return [rank(key), found, replies && !found ? replies(key) : 0].map(String);

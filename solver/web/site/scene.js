@@ -1,4 +1,4 @@
-/** A board as one picture: what it is made of, men, what was played last, arrows of moves, names of rows and columns. */
+/** A board as one picture: what it is made of, pieces, what was played last, arrows of moves, names of rows and columns. */
 
 import { layoutOf, wordSize } from "./layout.js";
 import { circle, drawn, kindOfMan, path, svg, words } from "./men.js";
@@ -13,8 +13,8 @@ export const sidesOf = (drawing) => (drawing.sides ?? SIDES).map((name, side) =>
 
 /**
  * The picture of rows of characters. What there may be besides: `last`, the cells of the last move; `arrows`, moves
- * { from, to, kind, best }; `decided`, the cells of the men that won; `numbers`, { cell, number } of a line's moves; `valued`, the
- * cells whose men make room for a value; `labels`, "names", "columns", "heaps" or "cells"; whether it is `turned`; and what surfaces ask: `gained` and `mover`, `owners` of boxes, `players`.
+ * { from, to, kind, best }; `decided`, the cells of the pieces that won; `numbers`, { cell, number } of a line's moves; `valued`, the
+ * cells whose pieces make room for a value; `labels`, "names", "columns", "heaps" or "cells"; whether it is `turned`; and what surfaces ask: `gained` and `mover`, `owners` of boxes, `players`.
  */
 export function pictureOf(drawing, rows, told = /** @type {any} */ ({})) {
   const layout = layoutOf(drawing, rows, told);
@@ -88,7 +88,7 @@ function arrowOf({ cells }, { from, to, kind, best }) {
   return path(d, `arrow ${kind}${best ? " best" : ""}`);
 }
 
-/** Let the man of a move come from where it was: along its way, down a column, or out of nothing. */
+/** Let the piece of a move come from where it was: along its way, down a column, or out of nothing. */
 export function animate(picture, layout, { from, to, falls }) {
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const man = picture.querySelector(`[data-cell="${to}"] > .moves`);

@@ -1,4 +1,4 @@
-/** Positions that are set up: typed as moves, as a number or as rows, or put on the board man by man. */
+/** Positions that are set up: typed as moves, as a number or as rows, or put on the board piece by piece. */
 
 import { $, element, wrapped } from "./elements.js";
 import { drawn, kindOfMan, nameOfMan, svg } from "./men.js";
@@ -6,7 +6,7 @@ import { isFrom } from "./rules.js";
 import { sidesOf } from "./scene.js";
 import { phrase } from "./words.js";
 
-/** Who is to move in a state of which nothing else is known, as far as the rules or the men tell. */
+/** Who is to move in a state of which nothing else is known, as far as the rules or the pieces tell. */
 export function moverOf(game, state) {
   const told = [0, 1].find((mover) => game.from && isFrom(game, state, mover));
   try {
@@ -62,7 +62,7 @@ export function stateOf(game, rows, mover) {
 }
 
 /**
- * Have men put on the board: a click on a cell puts the one that is chosen, or takes it away. `opened` is called before,
+ * Have pieces put on the board: a click on a cell puts the one that is chosen, or takes it away. `opened` is called before,
  * `closed` when nothing came of it; `take` is given { state, mover } and says what is wrong with it, or "".
  */
 export function createEditor({ game, drawing, records, board, names, opened, closed, take, say }) {
@@ -149,7 +149,7 @@ export function createEditor({ game, drawing, records, board, names, opened, clo
 
 export const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}${/[.?!]$/.test(text) ? "" : "."}`;
 
-/** The men that a board may have: those that the rules draw, else those of the positions that come with the page. */
+/** The pieces that a board may have: those that the rules draw, else those of the positions that come with the page. */
 function marksOf(drawing, records) {
   const seen = new Set(Object.keys(drawing.men ?? {}));
   if (!seen.size) for (const { board } of records) for (const mark of board.join("")) seen.add(mark);

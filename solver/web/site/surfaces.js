@@ -1,4 +1,4 @@
-/** What boards are made of, as SVG: each function gives what lies behind the men, and of some boards the men, too. */
+/** What boards are made of, as SVG: each function gives what lies behind the pieces, and of some boards the pieces, too. */
 
 import { wordSize } from "./layout.js";
 import { circle, drawn, path, rect, sideOfStack, svg, words } from "./men.js";
@@ -167,7 +167,7 @@ function seeds(x, y, count, radius) {
   });
 }
 
-/** Two rows of points with the men on them, those on the bar, and those that are off. */
+/** Two rows of points with the pieces on them, those on the bar, and those that are off. */
 function points(layout, { total, isOff, isBar, sideOf, countOf, nameOf }) {
   const { across } = layout;
   const wedge = ({ x, y }, at) => {
@@ -198,5 +198,5 @@ export function front(layout) {
   return [svg("path", { d, class: "plate", "fill-rule": "evenodd" }), ...layout.cells.map(({ x, y }) => circle(x, y, 40, "hole-rim"))];
 }
 
-/** Boards whose functions draw the men as well. */
+/** Boards whose functions draw the pieces as well. */
 export const OWN_MEN = new Set(["pits", "bearoff", "backgammon", "race", "dots"]);

@@ -7,7 +7,7 @@
 import { leading } from "./progress.js";
 import { phrase } from "./words.js";
 
-const WIN = 2 ** 40; // the merit of a win at once; a ply more takes one off, and a draw has none
+const WIN = 2 ** 40; // the merit of an immediate win; a ply more takes one off, and a draw has none
 const PLIES = 2; // that are searched where the book lacks a state
 const NODES = 20000; // that this takes at most for a position and all its moves
 const [EVEN, FAR] = [0.05, 0.35]; // estimates below the one look even, from the other on far from it

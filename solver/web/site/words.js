@@ -85,7 +85,7 @@ export const WORDS = {
   byMargin: " by {margin}",
   inARow: ", with {count} in a row",
   withChain: ", with a chain from edge to edge",
-  putting: "Set up men: choose one, and click cells.",
+  putting: "Set up pieces: choose one, and click cells.",
   toBeThrown: "to be thrown",
   thrown: "thrown: {faces}",
   and: " and ",
