@@ -49,7 +49,7 @@ class Method(enum.StrEnum):
 
     MINIMAX = "minimax", "every state", 300
     RETROGRADE = "retrograde", "every state of a game with cycles", 600, True, True
-    ALPHABETA = "alphabeta", "one search's exact entries", None, False
+    ALPHABETA = "alphabeta", "the states that one search settles", None, False
     EXPECTIMINIMAX = "expectiminimax", "every state of a game of chance", 1000
     NIMBERS = "nimbers", "the nimber of every state of an impartial game", 300
     VALUE_ITERATION = "value-iteration", "", 1000, True, True  # for expectiminimax, in a game with cycles

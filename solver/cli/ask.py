@@ -64,8 +64,8 @@ def query_command(
     -                    one position a line from standard input; the answers are JSON lines
 
     a board as it is shown here, and for chess endings a FEN. A GAME is answered from the book that comes with the
-    package (solver books). Without such a book a live search answers, within the budget; the first search also
-    compiles. A complete book refuses a position that play cannot reach (exit code 4).
+    package (solver books). Without such a book a live search answers, within the budget; the first search also compiles
+    the rules, which takes seconds. A complete book refuses a position that play cannot reach (exit code 4).
 
     In JSON a value that is not known exactly is null. Then "estimate" is the result of a search of limited depth: from
     -1 (lost) to 1 (won), or a margin. "evaluation" names its judge: "evaluate", the rules' own, or the FILE of

@@ -44,8 +44,8 @@ def verify_command(book: str, own: str | None, as_json: bool, quiet: bool, **mea
 
     So `solver verify BOOK && publish BOOK` publishes only proved books. The rules run compiled, and as plain Python on
     a sample of the states, or on all of a small book. If compiled rules fail, or differ from Python, plain Python
-    judges alone; a second line says why, and so does `note` in --json. The error of expectations is bounded anew:
-    --json calls it `within`.
+    judges alone; a second line says why, and so does `note` in --json. In games of chance it also bounds the error of
+    the values: `within` in --json.
     """
     try:
         with common.Bars(quiet) as bars:
@@ -104,7 +104,7 @@ def pack_command(
 @common.number("--drop-plies plies", 1, 2, "Drop positions that a search of this many plies solves.", metavar="1|2")
 @common.flag("--wdl", "Drop distances; keep win, draw, loss.")
 @common.size("--max-bytes", "Drop the last tiers until the file is this small, for example 2M.")
-@common.choice("--codec", NAMES, "Encoding of OUT. Default: as BOOK.")
+@common.choice("--codec", NAMES, "Encoding of OUT. Default: that of BOOK.")
 @common.game_option
 @common.workers_option
 @common.print_options

@@ -415,7 +415,7 @@ def all_of(*options: Decorator) -> Decorator:
 quiet_option: Decorator = flag("-q --quiet", "Hide progress bars and notes.")
 symmetry_option: Decorator = flag(
     "--no-symmetry symmetry",
-    "Do not fold positions that are equal by symmetry.",
+    "Store mirror images and rotations of positions, too.",
     callback=lambda context, parameter, is_off: not is_off,
 )
 memory_option: Decorator = size("--memory", "Memory to use, for example 8G. Default: 60 % of the free memory.")

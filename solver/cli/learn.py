@@ -61,8 +61,8 @@ def learn_command(
     or with --live, they come from searches of states of random play. --method evolve needs no values: it plays.
 
     FILE.eval is data: the features of the rules, the weights, its origin, and its quality on states that it has not
-    learned from. The same seed learns the same. Install solverbook[learn] first. `solver match c4.eval evaluate` tells
-    how well it plays.
+    learned from. The same seed gives the same evaluation. Install solverbook[learn] first. `solver match c4.eval
+    evaluate` tells how well it plays.
     """
     extras.require_learning()
     evolves, seed = options["method"] == "evolve", options["seed"]
@@ -151,7 +151,8 @@ def match_command(first: str, second: str, as_json: bool, quiet: bool, **options
     played on by --evaluate, or by the rules' own evaluation. An engine has --budget for a move, or the plies after its
     @. It loses a game if it ends, names no legal move, or is silent for 5 s beyond its budget (60 s at a depth).
 
-    The interval is of 95 %, with the two games of an opening as one observation. After 2,000 plies a game is drawn.
+    The interval has 95 % confidence. It counts the two games of an opening as one observation. After 2,000 plies a game
+    is drawn.
     """
     extras.require_kernels()
     from solver.compiled.lookahead.evaluation import read

@@ -60,7 +60,7 @@ def sample_command(source: str, number: int, as_json: bool, own: str | None, qui
 
     All states that match are equally likely, and none comes twice. Each line is a state, as `query` takes it, in random
     order: the first lines are a sample too. The same seed chooses the same states. Books store no finished positions,
-    and of positions that are equal by symmetry one.
+    and one of several symmetric ones.
     """
     with common.open_book(source, own, quiet=quiet) as opened, common.Bars(quiet) as bars:
         chosen = sample(opened, number, progress=bars, **wanted)
@@ -103,7 +103,7 @@ def grade_command(source: str, games: str, as_json: bool, own: str | None, quiet
 
 @click.command("puzzles")
 @click.argument("source", metavar="BOOK|GAME")
-@common.number("-n number", 1, 100_000, "Puzzles. Default: 10.", default=10)
+@common.number("-n number", 1, 100_000, "Number of puzzles. Default: 10.", default=10)
 @common.choice(
     "--goal", ["win", "draw", "margin"], "What one move alone reaches. Default: win, or margin where moves score."
 )

@@ -46,7 +46,7 @@ COMMANDS = "hint, undo, swap (sides), help, quit"
     "--variety",
     0,
     1e6,
-    "Choose at random among moves that lose at most V of a win, or of a point.",
+    "Choose at random among moves that give away at most V: a share of a win, or points.",
     metavar="V",
     default=0.0,
 )

@@ -38,8 +38,8 @@ STREAMED = ("csv", "jsonl")  # forms of a table that standard output takes
 @click.option(
     "--columns",
     metavar="NAMES",
-    help="Columns of a table, with commas between: state, board, value, score, distance, tier, best. Default: all that"
-    " the game has. tier, best and board take most of the time.",
+    help="Columns of a table, with commas between: state, board, mover, value, score, distance, tier, best. Default:"
+    " all that the game has. board, mover, tier and best take most of the time.",
 )
 @common.choice(
     "--format form",
@@ -95,7 +95,7 @@ def export_command(
     folder/                a page for browsers: the board, and the value of every move
 
     Values are for the side to move. The tier is the rules' own, in many games the ply. Books store no finished
-    positions, and of positions that are equal by symmetry one.
+    positions, and one of several symmetric ones.
 
     Any static host serves a page (docs/guides/page.md). For a GAME without a book the page searches: it finds exact
     values in time, or estimates. Several books become an index with a page for each; without arguments all books of the

@@ -34,19 +34,20 @@ from solver.solving.ways import grown, plain, proof, whole
 @common.choice(
     "--method",
     METHODS,
-    "; ".join(f"{method}: {method.facts.about}" for method in Method if method.facts.about) + ".",
+    "; ".join(f"{method}: {method.facts.about}" for method in Method if method.facts.about)
+    + ". Default: the first that fits, but nimbers.",
     default=AUTO,
 )
 @common.number("--max-ply", 0, 1000, "Make an opening book: all unfinished states up to ply N.")
 @common.flag("--wdl", "Omit distances: a smaller book, found in less memory. Opening books are found faster.")
 @common.flag(
     "--conversion",
-    "As --wdl, but keep the plies to the next capture, or other move that raises the tier: by them a player"
-    " finishes wins. For games with cycles whose rules give unmoves (`parents`).",
+    "As --wdl, but keep the plies to the next capture, or other move that raises the tier. A player"
+    " finishes wins by them. For games with cycles whose rules give unmoves (`parents`).",
 )
 @common.symmetry_option
 @common.memory_option
-@common.size("--table", "Memory of alpha-beta's table. Default: 64M. Larger is not always faster.")
+@common.size("--table", "Memory of alpha-beta's transposition table. Default: 64M. Larger is not always faster.")
 @common.flag("--restart", "Discard the work of an interrupted solve.")
 @common.seconds(
     "--checkpoint",
@@ -233,8 +234,8 @@ def estimate_command(
     The estimate counts states for most of --seconds and extrapolates the rest from samples. With --max-ply it counts
     the plies for half of that time and searches a random sample of the deepest ply. The disk is the peak of the solve.
     A game with cycles needs several times as much if memory is short, so give solve's --memory here too. The line below
-    the time of the solve is about its book: `verify`, `pack` and, for some games, `trim --wdl --codec ranked`. All this
-    is rough, by rates measured on a few games.
+    the time of the solve has the times of `verify`, `pack` and, for some games, `trim --wdl --codec ranked`. All this
+    is rough: it rests on rates measured on a few games.
 
     With --cluster it predicts the time on so many nodes, tier by tier. Give the cores and memory of a node and the bits
     a second of its network; if you know them, also the bytes a second of the store (storage=40G) and the price of a
@@ -347,7 +348,7 @@ def grow_command(game: str, book: str, add: str | None, as_json: bool, quiet: bo
     solver grow othello:6,6 -o othello.lmdb --evaluate othello.eval --time 2h --depth 10
     solver grow breakthrough:5,6 -o bt.lmdb --add games.txt --for first --positions 50000
 
-    It expands the position that best play reaches first, then those of play that loses little. A value is exact if a
+    It expands first the positions that best play reaches, then those of moves that cost little. A value is exact if a
     search comes to the end of the game. Otherwise it is an estimate, by a search of --depth plies; each value says
     which. If exact search soon ends in your game, give it more: with --exact 4000000 nodes, at most a second of one
     core, it solves most positions of connect-four six plies from the start.
