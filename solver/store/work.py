@@ -36,7 +36,7 @@ from solver.base.errors import ResourceError
 from solver.base.files import fullness, hold
 from solver.store.documents import sealed, unsealed
 
-LAYOUT = 4  # of the manifest, and of the records in it
+LAYOUT = 5  # of the manifest, and of the records in it
 MANIFEST = "manifest.json"
 LOCK = "lock"
 OURS = re.compile(r"[a-z]{1,20}(-[0-9]{1,12})?\.column|manifest\.json(\.new)?|lock")

@@ -87,7 +87,7 @@ def rows():
     ("module", "records", "layout", "digest"),
     [
         ("solver.solving.racing", proofs, 3, "8383541b"),
-        ("solver.store.work", lambda: shape(Checkpoint), 4, "6d8a8161"),
+        ("solver.store.work", lambda: shape(Checkpoint), 5, "a76eb501"),
         ("solver.cluster.shards", commits, 3, "8535a6a7"),
         ("solver.compiled.lookahead.evaluation", evaluations, 1, "a1fc30cf"),
         ("solver.wasm.exports", modules, 1, "5d145213"),

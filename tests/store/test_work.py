@@ -198,7 +198,7 @@ WHOLE = Checkpoint(
     ),
     BackwardState("merits", Scale(127, "|i1", 0), Tally(Counter({-3: 2, 5: 1}), [[1, 0, 2]], (5, 17)), Counter({7: 1})),
     ResolverState("index", [0, 5, 2, 1], {"left": "left-4"}),
-    ArrayState([Tier(3, 5, 1, ends=(4, 0, 0))], spans=[Span(3, 0, 9)], marks="array-1"),
+    ArrayState("ByNumber", [Tier(3, 5, 1, ends=(4, 0, 0))], spans=[Span(3, 0, 9)], marks="array-1"),
 )
 
 
