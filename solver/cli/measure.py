@@ -10,12 +10,12 @@ import math
 import re
 import shutil
 import sys
-from typing import Any, BinaryIO
+from typing import Any
 
 import click
 
 from solver.base.errors import MissingState
-from solver.base.files import lock, write_whole
+from solver.base.files import write_whole
 from solver.book import Opened, open_source
 from solver.book.writer import check_target
 from solver.cli import common
@@ -26,15 +26,10 @@ from solver.profiling import Profile, profile, refuse_chance
 from solver.puzzles import find_puzzles
 from solver.report import measures, players
 from solver.report.facts import worth
-from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules
 
 RANGE = re.compile(r"([0-9]{1,4})\.\.([0-9]{1,4})")
 MAX_VARIANTS = 200
-LAYOUT = 1  # of the rows that -o keeps
-KEY = ("solver profile", "variant", "rules", "games")  # how a row begins
-JOURNAL = rb'\A\{"(solver profile|variant)": '  # and how a file of them does; the second before there were layouts
-NAMING = ("format_action",)  # what a row shows besides values
 
 
 @click.command("sample")
@@ -143,6 +138,7 @@ def puzzles_command(
         rules = book.rules
         wanted["goal"] = wanted["goal"] or ("margin" if rules.scores else "win")
         selected = find_puzzles(book, number, game=own, progress=bars, **wanted)
+    common.note(f"{len(selected):,} puzzles in {bars.seconds:.1f} s", quiet)
     if not selected:
         raise MissingState(f"{source} has no such puzzle: widen --win-in, or choose another --goal")
     if target is not None:
@@ -158,35 +154,25 @@ def puzzles_command(
         elif form in ("json", "tasks"):
             facts = measures.puzzle_facts(puzzle) if form == "json" else measures.puzzle_task(rules, puzzle)
             click.echo(json.dumps(facts))
-    if len(selected) < number:
-        common.note(f"only {len(selected):,} found", quiet)
 
 
 @click.command("profile")
 @click.argument("source", metavar="BOOK|GAME")
 @common.flag("--table", "A row for each variant: connect-four:4..5,4 names two.")
 @common.file("--html", "Write the report as a page with plots.")
-@common.file("-o kept", "With --table: keep finished rows in FILE, and go on from there.")
 @common.number("--games", 10, 1_000_000, "Simulate N games for each pair of players, instead of solving the game.")
 @common.json_option
 @common.game_option
 @common.quiet_option
 def profile_command(
-    source: str,
-    table: bool,
-    html: str | None,
-    kept: str | None,
-    games: int | None,
-    as_json: bool,
-    own: str | None,
-    quiet: bool,
+    source: str, table: bool, html: str | None, games: int | None, as_json: bool, own: str | None, quiet: bool
 ) -> None:
     """Measure a game for its designer: how fair, long and drawish it is.
 
     \b
     solver profile tic-tac-toe
     solver profile connect-four:4,4 --html report.html
-    solver profile "connect-four:3..4,3..4" --table -o variants.jsonl
+    solver profile "connect-four:3..4,3..4" --table
     solver profile connect-four --games 200
 
     The report has the results between perfect, random and short-sighted players, computed exactly from the book; the
@@ -201,10 +187,8 @@ def profile_command(
     """
     if table and html:
         raise click.UsageError("--html draws one game: omit --table")
-    if kept and not table:
-        raise click.UsageError("-o keeps the rows of a table: add --table")
     if table:
-        _tabulate(variants(source), kept, games, as_json, own, quiet)
+        _tabulate(variants(source), games, as_json, own, quiet)
         return
     target = check_target(html, measures.MARK.encode()) if html else None
     with open_source(source, own) as opened:
@@ -215,51 +199,14 @@ def profile_command(
         common.tell(measures.facts(report), lambda _: measures.text(report, rules), as_json)
 
 
-def _tabulate(
-    names: list[str], kept: str | None, games: int | None, as_json: bool, own: str | None, quiet: bool
-) -> None:
-    """Print a row for each variant. Rows that a file keeps of the same rules are not measured again."""
-    rows, journal = [], None
-    finished: dict[tuple[str, str, int | None], Any] = {}
-    with contextlib.ExitStack() as stack:
-        if kept is not None:
-            # For one process at a time
-            path = check_target(kept, JOURNAL)
-            journal = stack.enter_context(open(path, "a+b"))
-            lock(journal.fileno(), path)
-            finished = _finished(journal)
-        for name in names:
-            with open_source(name, own) as opened:
-                key = name, fingerprint(opened.game, NAMING), games
-                if key not in finished:
-                    report, rules = _profiled(opened, games, quiet)
-                    row = finished[key] = {"row": measures.row(report, rules), "facts": measures.facts(report)}
-                    if journal is not None:
-                        journal.write((json.dumps(dict(zip(KEY, (LAYOUT, *key), strict=True)) | row) + "\n").encode())
-                        journal.flush()
-            rows.append(finished[key])
-    common.tell([row["facts"] for row in rows], lambda _: measures.listed([row["row"] for row in rows]), as_json)
-
-
-def _finished(journal: BinaryIO) -> dict[tuple[str, str, int | None], Any]:
-    """Return the rows of a file by variant, fingerprint and games. A line that an interruption cut off is removed."""
-    finished: dict[tuple[str, str, int | None], Any] = {}
-    journal.seek(0)
-    whole = journal.read()
-    end = whole.rfind(b"\n") + 1
-    try:
-        for line in whole[:end].splitlines():
-            row = json.loads(line)
-            if row.get(KEY[0]) != LAYOUT:
-                raise click.UsageError(f"{journal.name} is of another version of solver: name another file")
-            key = row["variant"], row["rules"], row["games"]
-            finished[key] = {"row": [str(cell) for cell in row["row"]], "facts": row["facts"]}
-        if whole[end:] and not re.match(JOURNAL, whole[end:]):
-            raise ValueError("its last line is not ours")
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise click.UsageError(f"{journal.name} holds no rows of solver profile: name another file") from None
-    journal.truncate(end)
-    return finished
+def _tabulate(names: list[str], games: int | None, as_json: bool, own: str | None, quiet: bool) -> None:
+    """Print a row for each variant."""
+    profiled = []
+    for name in names:
+        with open_source(name, own) as opened:
+            profiled.append(_profiled(opened, games, quiet))
+    facts = [measures.facts(report) for report, _ in profiled]
+    common.tell(facts, lambda _: measures.listed([measures.row(*each) for each in profiled]), as_json)
 
 
 def variants(text: str) -> list[str]:
@@ -281,11 +228,12 @@ def _profiled(opened: Opened, games: int | None, quiet: bool) -> tuple[Profile, 
     from solver.solving.pipeline import solve
 
     refuse_chance(opened.rules)
-    source = opened.game if opened.book is None else opened.book
-    with common.Bars(quiet) as bars:
-        if opened.book is not None or games is not None:
-            return profile(source, games=games, progress=bars), opened.rules
-        with solve(opened.game, progress=bars) as solved:
+    source: Any = opened.game if opened.book is None else opened.book
+    with common.Bars(quiet) as bars, contextlib.ExitStack() as stack:
+        if opened.book is None and games is None:
+            source = stack.enter_context(solve(opened.game, progress=bars))
             # The book stays open, and a kill leaves no folder; Windows removes it in the end
-            shutil.rmtree(solved.path.parent, ignore_errors=True)
-            return profile(solved, progress=bars), solved.rules
+            shutil.rmtree(source.path.parent, ignore_errors=True)
+        report = profile(source, games=games, progress=bars)
+        common.note(f"{report.game} took {bars.seconds:.1f} s", quiet)
+        return report, opened.rules

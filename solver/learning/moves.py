@@ -6,7 +6,7 @@ In `play` many games make their next move together, from openings by random play
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from solver.base.errors import MethodError, UncompiledRules
 from solver.base.progress import Progress, silent
 from solver.base.value import WIN
+from solver.book import Book
 from solver.compiled.binding import bind, compiling
 from solver.compiled.edges import MOST_ACTIONS, NOT_TERMINAL, CompiledMoves, new_edges
 from solver.compiled.lookahead import depth as kernels
@@ -24,6 +25,7 @@ from solver.play.lookahead import features_of
 from solver.rules.game import Rules
 
 MOVES_PER_CALL = 1 << 16  # moves listed at a time
+STATES_PER_CALL = 1 << 17  # states of a book whose moves are listed at a time
 SOLVE_IT = "solve it and play from its book"  # what to do with games of chance
 COMPARED = 64  # states whose compiled features are held against the plain ones
 States = NDArray[Any]  # int64; of a game whose states are wide Python's ints
@@ -132,6 +134,55 @@ class Board:
         guessed = guess(children.states[left])
         worths[left] = np.where(children.same[left], guessed, -guessed) + children.rewards[left]
         return worths
+
+
+def valued(board: Board, book: Book, states: States) -> tuple[Children, Worths, Numbers]:
+    """The moves of states in a complete book, with their values for who moves.
+
+    Args:
+        board: The game, folded as the book is.
+        book: A book without gaps that leaves no state out.
+        states: (n,) states of the book.
+
+    Returns:
+        The moves; their scores, points that they gain included; and their distances in plies, -1 where there is none.
+
+    Raises:
+        UncompiledRules: The rules do not compile.
+        MissingState: The book lacks a child.
+    """
+    children = board.children(states)
+    scores, distances = children.worths, np.full(len(children.worths), -1)
+    if not board.rules.scores:
+        # Exact: a worth is a merit over a power of two
+        distances = np.where(scores != 0, WIN - np.abs(scores * WIN).astype(np.int64), -1)
+        scores = np.sign(scores)
+    left = ~children.ended
+    found = book.lookup(children.states[left])
+    known = np.sign(found.scores) if book.header.kind.signed else found.scores
+    scores[left] = np.where(children.same[left], known, -known) + children.rewards[left]
+    distances[left] = found.distances + (found.distances >= 0)
+    return children, scores, distances
+
+
+def single_moves(rules: Rules, book: Book, states: Sequence[int], look: int, progress: Progress) -> Iterator[Any]:
+    """Yield those of some states of a book, that leaves none out, in which one of several moves alone keeps the value.
+
+    For each the state, the distance of that move, and how many others do not lose within `look` plies. Raises
+    UncompiledRules before the first.
+    """
+    board = Board(rules, rules.symmetry)
+    for begin in range(0, len(states), STATES_PER_CALL):
+        some = np.array(states[begin : begin + STATES_PER_CALL], board.dtype)
+        children, scores, distances = valued(board, book, some)
+        parents, begins = children.parents, first_moves(children.parents, len(some))
+        best = scores == np.maximum.reduceat(scores, begins[:-1])[parents]
+        tempting = np.bincount(parents, ~best & ((scores >= 0) | (distances < 0) | (distances > look)))
+        single = (np.bincount(parents, best) == 1) & (np.diff(begins) > 1)
+        steps = np.flatnonzero(best & single[parents])
+        progress("rank", begin + len(some), len(states))
+        columns = some[single], distances[steps], tempting[single].astype(int)
+        yield from zip(*(column.tolist() for column in columns), strict=True)
 
 
 def first_moves(parents: NDArray[np.int64], states: int) -> NDArray[np.int64]:

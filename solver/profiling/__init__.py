@@ -208,7 +208,7 @@ def _simulated(player: Player, games: int, progress: Progress) -> Profile:
 def refuse_chance(rules: Rules) -> None:
     """Raise MethodError for a game of chance."""
     if rules.chance is not None:
-        raise MethodError(f"{rules.name} is a game of chance, which has no profile: only games without dice have one")
+        raise MethodError(f"{rules.name} is a game of chance, which has no profile: players see moves, not dice")
 
 
 class _Measure:

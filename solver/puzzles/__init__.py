@@ -18,19 +18,22 @@ on the book.
 
 from __future__ import annotations
 
+import contextlib
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
-from solver.base.errors import DamagedBook, MethodError, MissingState, PositionError
+from solver.base import extras
+from solver.base.errors import DamagedBook, MethodError, MissingState, PositionError, UncompiledRules
+from solver.base.extras import PLAIN_LIMIT
 from solver.base.progress import Progress, silent
 from solver.base.value import Value
 from solver.book import Book, Source
 from solver.book.streaming import lists
 from solver.play.analysis import Move
 from solver.play.player import Player
-from solver.rules.game import GameOrName, Rules
+from solver.rules.game import GameOrName
 from solver.rules.notation import board_of, format_action, names_of, parse_action
 
 GOALS = ("win", "draw", "margin")
@@ -102,7 +105,7 @@ def find_puzzles(
     if not isinstance(book, Book) or not book.header.is_gapless:
         raise MethodError(f"{rules.name}: puzzles need a complete book: solver solve {rules.name} -o BOOK, name that")
     if rules.chance is not None:
-        raise MethodError(f"{rules.name} is a game of chance, which has no puzzles with one answer")
+        raise MethodError(f"{rules.name} is a game of chance, which has no puzzles: no play proves a mean")
     if goal not in GOALS:
         raise MethodError(f"no goal {goal!r}: choose {', '.join(GOALS)}")
     if rules.scores != (goal == "margin"):
@@ -113,25 +116,24 @@ def find_puzzles(
     if goal == "win" and book.header.kind.bare:
         raise MethodError(f"{book.path.name} has no distances, which puzzles of wins need: solve without --wdl")
     shortest, longest = win_in or (3, 1 << 30)
-    states = _candidates(book, goal, shortest, longest, progress)
-    puzzles = [puzzle for state in states if (puzzle := _puzzle(player, state, goal, unique)) is not None]
-    puzzles.sort(key=lambda puzzle: (-puzzle.difficulty, puzzle.state))
+    ranked = sorted(_ranked(player, list(_candidates(book, goal, shortest, longest, progress)), goal, progress))
     if varied:
         # The hardest of each length come first, then the second of each
-        turns = defaultdict[int | None, Iterator[int]](count)
-        puzzles.sort(key=lambda puzzle: next(turns[puzzle.distance]))
+        turns = defaultdict[int, Iterator[int]](count)
+        ranked.sort(key=lambda entry: next(turns[entry[2]]))
     # The first that are not alike, proved and with their lines
     chosen, near = list[Puzzle](), set[Any]()
-    for puzzle in puzzles:
+    for puzzle in filter(None, (_puzzle(player, state, goal, unique) for _, state, _ in ranked)):
         if len(chosen) == number:
             break
         around = _around(player, puzzle)
-        if near.isdisjoint(around) and _is_proved(rules, puzzle):
+        if near.isdisjoint(around) and _is_proved(player, puzzle):
             near |= around
             child = player.game.result(puzzle.state, puzzle.solution)
             line = () if rules.is_terminal(child) else player.line(child, (puzzle.distance or 12) - 1)
             names = names_of(rules, child, (action for action, _ in line))
             chosen.append(puzzle._replace(line=[puzzle.move, *names]))
+            progress("prove", len(chosen), number)
     return chosen
 
 
@@ -145,6 +147,24 @@ def _candidates(book: Book, goal: str, shortest: int, longest: int, progress: Pr
         for state, index in zip(states, indices, strict=True):
             if fits[index]:
                 yield state
+
+
+def _ranked(player: Player, states: list[int], goal: str, progress: Progress) -> Iterator[tuple[int, int, int]]:
+    """Yield minus the difficulty, the state and its distance, where one move alone keeps the value."""
+    rules, book = player.rules, cast(Book, player.solution)
+    if len(states) > PLAIN_LIMIT // 10 and not (rules.plain_only or book.trim) and extras.has_kernels():
+        from solver.learning.moves import single_moves
+
+        with contextlib.suppress(UncompiledRules):
+            for state, distance, tempting in single_moves(rules, book, states, LOOK, progress):
+                yield -(distance if goal == "win" else 0) - 2 * tempting, state, distance
+            return
+    for number, state in enumerate(states, 1):
+        puzzle = _puzzle(player, state, goal, "first")
+        if puzzle is not None:
+            yield -puzzle.difficulty, state, puzzle.distance or 0
+        if number % 1024 == 0:
+            progress("rank", number, len(states))
 
 
 def _keepers(moves: list[Move]) -> list[Move]:
@@ -210,16 +230,18 @@ def _around(player: Player, puzzle: Puzzle) -> set[Any]:
     return around
 
 
-def _is_proved(rules: Rules, puzzle: Puzzle) -> bool:
+def _is_proved(player: Player, puzzle: Puzzle) -> bool:
     """Whether the rules alone prove, within MOST_CHECKED states, that the solution wins and no other move wins as soon.
+
+    The values that the player knows say at most which move is tried first.
 
     Draws and margins have no bounded proof: they rest on the book. Raises DamagedBook if the rules contradict it.
     """
     if puzzle.distance is None:
         return True
     known: dict[tuple[Any, int], bool] = {}
-    for action in rules.actions(puzzle.state):
-        wins = _settles(rules, puzzle.state, action, puzzle.distance, 1, known)
+    for action in player.game.actions(puzzle.state):
+        wins = _settles(player, puzzle.state, action, puzzle.distance, 1, known)
         if len(known) > MOST_CHECKED:
             return False
         if wins != (action == puzzle.solution):
@@ -227,8 +249,11 @@ def _is_proved(rules: Rules, puzzle: Puzzle) -> bool:
     return True
 
 
-def _settles(rules: Rules, state: Any, action: Any, plies: int, sign: int, known: dict[tuple[Any, int], bool]) -> bool:
+def _settles(
+    player: Player, state: Any, action: Any, plies: int, sign: int, known: dict[tuple[Any, int], bool]
+) -> bool:
     """Whether a move wins (`sign` 1) or loses (-1) for its side within some plies, itself included."""
+    rules, knowledge = player.rules, player.knowledge
     child = rules.result(state, action)
     child_sign = sign if rules.same_mover(state, action, child) else -sign
     if rules.is_terminal(child):
@@ -237,11 +262,13 @@ def _settles(rules: Rules, state: Any, action: Any, plies: int, sign: int, known
         return False
     key = rules.canonical(child), child_sign * (plies - 1)
     if key not in known:
-        # One move is enough to win; who loses does so whatever the move
-        any_or_all = any if child_sign > 0 else all
-        known[key] = any_or_all(
-            _settles(rules, child, reply, plies - 1, child_sign, known) for reply in rules.actions(child)
-        )
+        # One move is enough to win; who loses does so whatever the move. So the best move is tried first
+        any_or_all, replies = any if child_sign > 0 else all, list(rules.actions(child))
+        value = knowledge.value(key[0]) if plies > 4 else None
+        if value is not None and (child_sign * value.score > 0 and (value.distance or 0) < plies) == (child_sign > 0):
+            best = knowledge.best_action(child)
+            replies.sort(key=lambda reply: reply != best)
+        known[key] = any_or_all(_settles(player, child, reply, plies - 1, child_sign, known) for reply in replies)
     return known[key]
 
 

@@ -277,7 +277,6 @@ OUTPUTS = {
     "match random random --game tic-tac-toe --games 2 --save": ".txt",
     "puzzles tic-tac-toe -n 1 --html": ".html",
     "profile tic-tac-toe --html": ".html",
-    "profile nim:1,2 --table -o": ".jsonl",
     "query tic-tac-toe start --svg": ".svg",
     "info tic-tac-toe --plot": ".svg .png",
 }

@@ -5,7 +5,6 @@ import itertools
 import json
 import math
 import random
-import sys
 import tempfile
 from xml.etree import ElementTree
 
@@ -13,7 +12,6 @@ import pytest
 
 import solver
 from solver.base.errors import MethodError
-from solver.base.files import lock
 from solver.book.solution import Trim
 from solver.cli.measure import variants
 from solver.play.player import Player
@@ -21,7 +19,6 @@ from solver.profiling import PLAYERS
 from tests.commands import ok, run
 from tests.refusals import raises
 from tests.ways import slow
-from tests.written import write_rules
 
 profile_of = functools.cache(solver.profile)
 
@@ -125,10 +122,6 @@ def test_a_game_that_is_only_searched_is_simulated(tmp_path):
     assert "simulated: 10 games for each pair" in text and "perfect" not in text
     rows = ok("profile", "nim:1..2,2", "--table", "--games", "10", "-q").splitlines()
     assert [row.split()[0] for row in rows[1:]] == ["nim:1,2", "nim:2,2"] and "?" in rows[1]
-    rows = tmp_path / "rows.jsonl"
-    assert "?" not in ok("profile", "nim:1..2,2", "--table", "-o", rows, "-q")
-    simulated = ok("profile", "nim:1..2,2", "--table", "-o", rows, "--games", "10", "-q")
-    assert simulated.count("?") == 4  # kept rows of computed results are no simulated ones
 
 
 def test_perfect_play_that_never_ends_is_reported():
@@ -176,42 +169,6 @@ def test_the_page_is_one_well_formed_file(tmp_path):
     assert "http" not in text and "<script" not in text
 
 
-def test_a_table_goes_on_from_its_finished_rows(tmp_path):
-    kept = tmp_path / "rows.jsonl"
-    command = ("profile", "nim:1..2,2", "--table", "-o", kept, "-q")
-    whole = ok(*command)
-    first, second = kept.read_text().splitlines()
-    kept.write_text(first.replace("nim:1,2", "changed", 2).replace("changed", "nim:1,2", 1) + "\n" + second[:40])
-    assert ok(*command) == whole.replace("nim:1,2", "changed")
-    assert kept.read_text().splitlines()[1] == second
-
-
-def test_a_table_measures_edited_rules_again(tmp_path, monkeypatch):
-    kept, rules = tmp_path / "rows.jsonl", tmp_path / "race.py"
-    monkeypatch.chdir(tmp_path)
-    command = ("profile", "race.py:9", "--table", "-o", kept, "-q")
-    write_rules(rules, tier="state")
-    tables = [ok(*command)]
-    write_rules(rules, tier="state", utility="1")
-    tables.append(ok(*command))
-    assert [table.splitlines()[1].split()[1] for table in tables] == ["loss", "win"]
-    assert len(kept.read_text().splitlines()) == 2
-
-
-def test_a_table_leaves_a_file_of_yours_alone(tmp_path):
-    kept = tmp_path / "notes"
-    for content, message in (
-        ("my notes", "is not an earlier result"),
-        ("my notes\n", "is not an earlier result"),
-        ('{"solver profile": 1, "variant": "nim:1,2"}\n', "holds no rows"),
-        ('{"solver profile": 1}\nmy notes', "holds no rows"),
-        ('{"variant": "nim:1,2", "row": [], "facts": {}}\n', "another version"),
-    ):
-        kept.write_text(content)
-        code, _, error = run("profile", "nim:1..2,2", "--table", "-o", kept, "-q")
-        assert (code, kept.read_text()) == (2, content) and message in error, content
-
-
 @pytest.mark.posix("removes open files")
 def test_a_kill_leaves_no_temporary_book(tmp_path, monkeypatch):
     from solver.cli import measure
@@ -225,12 +182,3 @@ def test_a_kill_leaves_no_temporary_book(tmp_path, monkeypatch):
 
     monkeypatch.setattr(measure, "profile", looked)
     assert run("profile", "nim:1,2", "-q")[0] == 0 and seen == [[]]
-
-
-def test_one_process_at_a_time_adds_to_a_table(tmp_path):
-    kept = tmp_path / "rows.jsonl"
-    with kept.open("ab") as file:
-        lock(file.fileno(), kept)
-        code, _, error = run("profile", "nim:1..2,2", "--table", "-o", kept, "-q")
-    on_windows = sys.platform == "win32" and "Windows replaces no open file" in error
-    assert on_windows or (code == 6 and "in use by another solver" in error), error

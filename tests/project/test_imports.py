@@ -28,11 +28,11 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "compiled": {"llvmlite", "msgpack", "numba", "numpy", "base", "games", "rules", "search", "check", "store", "wasm"},
     "book": {"lmdb", "msgpack", "numba", "numpy", "base", "games", "rules", "compiled", "store"},
     "play": {"base", "rules", "search", "check", "wasm", "compiled", "book"},
-    "puzzles": {"base", "rules", "book", "play"},
-    "export": {"pyarrow", "resvg_py", "base", "rules", "check", "compiled", "book", "play", "puzzles"},
     "learning": {
         "cma", "numpy", "sklearn", "threadpoolctl", "base", "rules", "search", "compiled", "book", "play",
     },
+    "puzzles": {"base", "rules", "book", "play", "learning"},
+    "export": {"pyarrow", "resvg_py", "base", "rules", "check", "compiled", "book", "play", "puzzles"},
     "sweep": {"numba", "numpy", "base", "rules", "search", "check", "compiled", "store", "book"},
     "cluster": {
         "fsspec", "numba", "numpy", "psutil", "ray", "base", "rules", "compiled", "store", "book", "sweep",

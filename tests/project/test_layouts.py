@@ -12,9 +12,6 @@ import pytest
 from solver.base.errors import ResourceError
 from solver.base.kinds import WDL
 from solver.base.options import Options
-from solver.cli import measure
-from solver.profiling import Profile
-from solver.report.measures import COLUMNS
 from solver.rules.game import Rules, load_game
 from solver.solving.job import Job
 from solver.solving.racing import METHODS, Race
@@ -79,10 +76,6 @@ def journals():
     return len(header), Journal(None, b"", False)._packed(1, -2), Journal(None, b"", False, 16)._packed(1 << 64, 2)
 
 
-def rows():
-    return shape(Profile), COLUMNS, measure.KEY
-
-
 @pytest.mark.parametrize(
     ("module", "records", "layout", "digest"),
     [
@@ -92,7 +85,6 @@ def rows():
         ("solver.compiled.lookahead.evaluation", evaluations, 1, "a1fc30cf"),
         ("solver.wasm.exports", modules, 1, "5d145213"),
         ("solver.solving.ways.opening", journals, 1, "cb09713a"),
-        ("solver.cli.measure", rows, 1, "3f58d8a6"),
     ],
 )
 def test_a_layout_number_is_that_of_its_records(module, records, layout, digest):

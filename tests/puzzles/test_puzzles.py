@@ -121,6 +121,15 @@ def test_puzzles_are_hard_ones_first_and_not_alike():
     assert found == solver.find_puzzles("connect-four:4,3", 12, win_in=(5, 9), unique="all")
 
 
+@pytest.mark.interpreted
+@pytest.mark.parametrize(("name", "goal"), [("tic-tac-toe", "win"), ("tic-tac-toe", "draw"), ("kalah:2,2", "margin")])
+def test_kernels_rank_the_same_puzzles(name, goal, monkeypatch):
+    with solver.solve(name) as book:
+        usual = solver.find_puzzles(book, 20, goal=goal)
+        monkeypatch.setattr(finding, "PLAIN_LIMIT", 0)
+        assert solver.find_puzzles(book, 20, goal=goal) == usual != []
+
+
 def test_lengths_take_turns_where_they_vary():
     found = solver.find_puzzles("connect-four:4,4", 10, varied=True)
     assert [puzzle.distance for puzzle in found] == [13, 11, 9, 7, 5, 3, 13, 11, 7, 5]
@@ -143,19 +152,18 @@ def test_an_index_has_puzzles_where_games_have_any(tmp_path):
 
 
 def test_a_puzzle_that_contradicts_the_rules_is_damage():
-    rules = Rules(load_game("tic-tac-toe"))
+    player, rules = Player("tic-tac-toe"), Rules(load_game("tic-tac-toe"))
     (puzzle,) = solver.find_puzzles("tic-tac-toe", 1, win_in=(3, 3))
-    assert finding._is_proved(rules, puzzle)
+    assert finding._is_proved(player, puzzle)
     wrong = next(action for action in rules.actions(puzzle.state) if action != puzzle.solution)
-    raises(DamagedBook, "not a puzzle by its rules", finding._is_proved, rules, puzzle._replace(solution=wrong))
-    raises(DamagedBook, "not a puzzle by its rules", finding._is_proved, rules, puzzle._replace(distance=1))
+    raises(DamagedBook, "not a puzzle by its rules", finding._is_proved, player, puzzle._replace(solution=wrong))
+    raises(DamagedBook, "not a puzzle by its rules", finding._is_proved, player, puzzle._replace(distance=1))
 
 
 def test_a_win_that_cannot_be_proved_is_left_out(monkeypatch):
     monkeypatch.setattr(finding, "MOST_CHECKED", 3)
-    rules = Rules(load_game("connect-four:4,4"))
     assert solver.find_puzzles("connect-four:4,4", 3, win_in=(9, 9)) == []
-    assert finding._is_proved(rules, Puzzle(0, "draw", None, 0, "1", [], 0, 0, {}))
+    assert finding._is_proved(Player("connect-four:4,4"), Puzzle(0, "draw", None, 0, "1", [], 0, 0, {}))
 
 
 def test_answers_are_scored_by_the_value_that_they_keep():
