@@ -16,6 +16,7 @@ from solver.base.errors import MethodError, UncompiledRules
 from solver.base.progress import Progress, silent
 from solver.base.value import WIN
 from solver.book import Book
+from solver.book.streaming import pieces
 from solver.compiled.binding import bind, compiling
 from solver.compiled.edges import MOST_ACTIONS, NOT_TERMINAL, CompiledMoves, new_edges
 from solver.compiled.lookahead import depth as kernels
@@ -163,6 +164,28 @@ def valued(board: Board, book: Book, states: States) -> tuple[Children, Worths, 
     scores[left] = np.where(children.same[left], known, -known) + children.rewards[left]
     distances[left] = found.distances + (found.distances >= 0)
     return children, scores, distances
+
+
+def graph(rules: Rules, book: Book, progress: Progress = silent) -> tuple[States, Sequence[NDArray[Any]]]:
+    """All moves of a complete book that leaves no state out.
+
+    Returns:
+        The states (n,), ascending. Where the moves of each begin (n + 1,). Of each move: the place of its child, -1 if
+        it ends the game; score and distance, as of `valued`; whether the player moves again; the points that it gains.
+
+    Raises:
+        UncompiledRules, MissingState: As `valued`.
+    """
+    states = np.concatenate([np.array(some, np.int64) for some, _ in pieces(book, progress)])
+    board, parts = Board(rules, rules.symmetry), []
+    for begin in range(0, len(states), STATES_PER_CALL):
+        some = states[begin : begin + STATES_PER_CALL]
+        children, scores, distances = valued(board, book, some)
+        places = np.where(children.ended, -1, np.searchsorted(states, children.states))
+        parts.append((begin + children.parents, places, scores, distances, children.same, children.rewards))
+        progress("moves", begin + len(some), len(states))
+    parents, *columns = map(np.concatenate, zip(*parts, strict=True))
+    return states, (first_moves(parents, len(states)), *columns)
 
 
 def single_moves(rules: Rules, book: Book, states: Sequence[int], look: int, progress: Progress) -> Iterator[Any]:

@@ -17,22 +17,22 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from solver.base import extras
 from solver.base.errors import MethodError
+from solver.base.parallel import Workers
 from solver.base.progress import Progress, silent
 from solver.base.value import Value
 from solver.book import Book, Source
+from solver.play.analysis import Move
 from solver.play.player import Player
-from solver.play.practical import Practical, Reply
 from solver.rules.game import GameOrName, Rules, game_text
 from solver.rules.notation import format_action
 
-PLAYERS = ("perfect", "random", "sees 1", "sees 2", "sees 3")
-ERROR = 1e-6  # share of games under way at which play stops
+PLAYERS = {"perfect": -1, "random": 0, "sees 1": 1, "sees 2": 2, "sees 3": 3}  # and the plies that they see
 MAX_PLIES = 1000  # of a game, which then counts as a draw
-MOST_UNFOLDED = 200_000  # positions that are counted one by one to know what symmetry saves
+MOST_UNFOLDED = 50_000  # positions that are counted one by one to know what symmetry saves
 
 
 class Outcomes(NamedTuple):
@@ -141,17 +141,34 @@ def profile(
             f"{rules.name}: a profile needs a complete book: solver solve {rules.name} -o BOOK, name that; or simulate:"
             " --games 200"
         )
-    measure = _Measure(player)
-    if rules.is_terminal(measure.start):
+    if rules.is_terminal(rules.first()):
         raise MethodError(f"{rules.name} is over at the start, with no moves to measure: choose other parameters")
-    matrix = []
-    for index, (first, second) in enumerate((first, second) for first in PLAYERS for second in PLAYERS):
-        matrix.append(measure.outcomes(first, second, measure.start))
-        progress("profile", index + 1, len(PLAYERS) ** 2)
-    value = player.value(player.game.initial()).value
-    assert value is not None
+    extras.require_kernels("a profile takes arrays, and ")
+    from solver.profiling.exact import Games, Run
+
+    exact, start = Games(player, book, progress), player.game.initial()
+    runs: dict[Run, tuple[str, str]] = {
+        (PLAYERS[first], PLAYERS[second], exact.start, 0): (first, second) for first in PLAYERS for second in PLAYERS
+    }
+    # The positions after the first moves, None after one that ends the game
+    after: list[tuple[Move, Run | None]] = []
+    for move in player.analyse(start):
+        same, gain = rules.same_mover(start, move.action, move.child), rules.gain(start, move.action)
+        key, points = rules.canonical(move.child), float(gain if same else -gain)
+        after.append((move, None if rules.is_terminal(key) else (2, 2, exact.place(key, points), int(not same))))
+    todo, played = list(dict.fromkeys([*runs, *(run for _, run in after if run is not None)])), {}
+    with Workers() as team:
+        for run, result in zip(todo, team.map(exact.play, todo), strict=True):
+            played[run] = result
+            progress("profile", len(played) * len(book), len(todo) * len(book))
+    matrix = [_outcomes(*names, *played[run]) for run, names in runs.items()]
+    rated = list[tuple[str, Value | None, float]]()
+    for move, following in after:
+        assert move.value is not None
+        expected = float(move.value.score) if following is None else float(played[following][0][:, 1].sum())
+        rated.append((format_action(player.game, start, move.action), move.value, expected))
     # How many positions play can reach, symmetric ones counted each
-    seen = dict.fromkeys(rules.roots() if rules.folds else ())
+    seen = dict.fromkeys(rules.roots() if rules.folds and len(book) <= MOST_UNFOLDED else ())
     for state in (waiting := list(seen)):
         if rules.is_terminal(state):
             continue
@@ -162,13 +179,25 @@ def profile(
             break
     return Profile(
         game_text(player.game),
-        value,
+        player.value(start).value,
         book.states or (len(book) if book.header.trim is None else None),
         len(seen) if 0 < len(seen) <= MOST_UNFOLDED else None,
         matrix,
-        measure.plies(),
-        measure.first_moves(),
+        [
+            Ply(ply, share, moves / share, one_good / choice if choice else 0.0)
+            for ply, (share, moves, choice, one_good) in enumerate(played[0, 0, exact.start, 0][0][:, 5:].tolist())
+        ],
+        rated,
     )
+
+
+def _outcomes(first: str, second: str, rows: Any, left: float) -> Outcomes:
+    """The games of two players, by the rows that `Games.play` returns."""
+    ends, mean, wins, losses, changes = rows.sum(axis=0)[:5].tolist()
+    lengths = [0.0, *rows[:, 0].tolist()]
+    length = sum(ply * share for ply, share in enumerate(lengths)) + left * len(rows)
+    draws = ends - wins - losses + left
+    return Outcomes(first, second, mean, wins, draws, losses, length, lengths, changes, left)
 
 
 def _simulated(player: Player, games: int, progress: Progress) -> Profile:
@@ -209,100 +238,6 @@ def refuse_chance(rules: Rules) -> None:
     """Raise MethodError for a game of chance."""
     if rules.chance is not None:
         raise MethodError(f"{rules.name} is a game of chance, which has no profile: players see moves, not dice")
-
-
-class _Measure:
-    """Play of a game as a distribution over positions."""
-
-    def __init__(self, player: Player) -> None:
-        self.player, self.rules = player, player.rules
-        self.looks = {
-            name: Practical(player.rules, player.knowledge.value, plies) for plies, name in enumerate(PLAYERS[1:])
-        }
-        self.look = self.looks["random"]
-        self.start = player.rules.canonical(player.game.initial())
-        self._chosen: dict[tuple[str, Any], Sequence[Reply]] = {}
-
-    def _choices(self, name: str, state: Any) -> Sequence[Reply]:
-        """Return the moves that a player chooses from in a state, kept from pair to pair."""
-        choices = self._chosen.get((name, state))
-        if choices is None:
-            replies = self.look.replies(state) or ()
-            choices = self.look.kept(replies) if name == "perfect" else self.looks[name].choices(state) or ()
-            self._chosen[name, state] = choices
-        return choices
-
-    def outcomes(self, first: str, second: str, state: Any, mover: int = 0, gained: float = 0.0) -> Outcomes:
-        """Play all games of a pair of players from a state, where the first one has gained so many points."""
-        names, positions = (first, second), {(state, mover): [(1.0, gained)]}
-        # A position with its mover has its share of games, and the points that the first player has gained in them.
-        mean = wins = draws = losses = length = changes = 0.0
-        lengths = [0.0]
-        for ply in range(1, MAX_PLIES + 1):
-            following: dict[tuple[Any, int], dict[float, float]] = {}
-            lengths.append(0.0)
-            for (state, mover), games in positions.items():
-                replies = self._choices(names[mover], state)
-                sign = 1 if mover == 0 else -1
-                top = _lead(max(reply.score for reply in self.look.replies(state) or ()))
-                for share, gained in games:
-                    weight = share / len(replies)
-                    for reply in replies:
-                        changes += weight * (_lead(reply.score) != top)
-                        points = gained + sign * reply.gain
-                        if reply.ends:
-                            result = gained + sign * reply.score
-                            mean, length = mean + weight * result, length + weight * ply
-                            lengths[ply] += weight
-                            wins, losses = wins + weight * (result > 0), losses + weight * (result < 0)
-                            draws += weight * (result == 0)
-                        else:
-                            key = reply.child, mover if reply.same else 1 - mover
-                            by_points = following.setdefault(key, {})
-                            by_points[points] = by_points.get(points, 0.0) + weight
-            positions = {key: [(share, points) for points, share in games.items()] for key, games in following.items()}
-            left = sum(share for games in positions.values() for share, _ in games)
-            if left <= ERROR:
-                break
-        return Outcomes(*names, mean, wins, draws + left, losses, length + left * ply, lengths, changes, left)
-
-    def plies(self) -> list[Ply]:
-        """Follow random play, and measure the positions of each ply."""
-        positions: dict[Any, float] = {self.start: 1.0}
-        plies: list[Ply] = []
-        while positions and len(plies) < MAX_PLIES:
-            share = sum(positions.values())
-            if share <= ERROR:
-                break
-            moves = choice = one_good = 0.0
-            following: dict[Any, float] = {}
-            for state, weight in positions.items():
-                replies = self.look.replies(state) or ()
-                top = max(reply.score for reply in replies)
-                moves += weight * len(replies)
-                choice += weight * (len(replies) > 1)
-                one_good += weight * (len(replies) > 1 and sum(reply.score == top for reply in replies) == 1)
-                for reply in replies:
-                    if not reply.ends:
-                        following[reply.child] = following.get(reply.child, 0.0) + weight / len(replies)
-            plies.append(Ply(len(plies), share, moves / share, one_good / choice if choice else 0.0))
-            positions = following
-        return plies
-
-    def first_moves(self) -> list[tuple[str, Value | None, float]]:
-        """Return each first move with its value, and its expected result between players that see 2 plies."""
-        start = self.player.game.initial()
-        rated: list[tuple[str, Value | None, float]] = []
-        for move in self.player.analyse(start):
-            assert move.value is not None
-            reply = next(reply for reply in self.look.replies(start) or () if reply.action == move.action)
-            if reply.ends:
-                expected = float(reply.score)
-            else:
-                mover = 0 if reply.same else 1
-                expected = self.outcomes("sees 2", "sees 2", reply.child, mover, float(reply.gain)).mean
-            rated.append((format_action(self.player.game, start, move.action), move.value, expected))
-        return rated
 
 
 def _lead(score: float) -> int:

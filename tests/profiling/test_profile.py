@@ -15,7 +15,7 @@ from solver.base.errors import MethodError
 from solver.book.solution import Trim
 from solver.cli.measure import variants
 from solver.play.player import Player
-from solver.profiling import PLAYERS
+from solver.profiling import PLAYERS, exact
 from tests.commands import ok, run
 from tests.refusals import raises
 from tests.ways import slow
@@ -64,6 +64,26 @@ def test_results_are_those_of_brute_force(name):
         assert outcomes.wins + outcomes.draws + outcomes.losses == pytest.approx(1)
         assert outcomes.error == 0 and outcomes.mean == pytest.approx(outcomes.wins - outcomes.losses)
     assert {(one.first, one.second) for one in profile_of(name).matrix} == {*itertools.product(PLAYERS, repeat=2)}
+
+
+@pytest.mark.interpreted
+def test_moves_listed_by_kernels_give_the_same_profile(monkeypatch):
+    usual = profile_of("hexapawn")
+    monkeypatch.setattr(exact, "PLAIN_LIMIT", 0)
+    listed = solver.profile("hexapawn")
+    for outcomes, others in zip(listed.matrix, usual.matrix, strict=True):
+        assert outcomes[2:7] == pytest.approx(others[2:7]) and outcomes.lengths == pytest.approx(others.lengths)
+        assert outcomes.lead_changes == pytest.approx(others.lead_changes)
+    assert [ply.one_good for ply in listed.plies] == pytest.approx([ply.one_good for ply in usual.plies])
+
+
+def test_play_that_goes_on_as_before_is_not_played(monkeypatch):
+    """Plies that follow from the two before are those that play gives."""
+    usual = profile_of("pong-hau-ki").matrix
+    monkeypatch.setattr(exact, "STILL", -1.0)
+    for played, outcomes in zip(solver.profile("pong-hau-ki").matrix, usual, strict=True):
+        assert played.lengths == pytest.approx(outcomes.lengths, abs=exact.MAX_PLIES * 1e-12)
+        assert played[2:7] == pytest.approx(outcomes[2:7], abs=exact.MAX_PLIES**2 * 1e-12)
 
 
 def test_random_players_of_tic_tac_toe(tic_tac_toe):
