@@ -399,7 +399,7 @@ def unfolded(rules: Rules, state: Any, mover: int = 0, depth: int | None = None)
         if rules.is_terminal(state):
             return gained + sign * rules.ended(state).score
         if evaluate and len(moves) == depth:
-            return gained + sign * round(checked(rules, state, evaluate(state)), 2)
+            return round(gained + sign * checked(rules, state, evaluate(state)), 2)
         children = []
         for action in rules.actions(state):
             child = rules.result(state, action)

@@ -20,6 +20,7 @@ from tests.commands import ok
 from tests.naive import solve
 from tests.refusals import fails, raises
 from tests.search.test_search import TEXTBOOK, random_tree
+from tests.written import write_rules
 
 
 def textbook(node, player, alpha, beta, visited):
@@ -244,6 +245,12 @@ def test_a_trace_to_a_depth_is_the_alpha_beta_of_that_depth():
     facts = json.loads(ok("solve", at[0], "--trace", "--from", at[1], "--depth", 3, "--json"))
     visited = sum(step["entered"] for step in facts["steps"])
     assert (visited, facts["best"], facts["value"]) == (look["alphabeta"], look["line"][0], round(look["score"], 2))
+
+
+def test_points_and_an_estimate_add_up_to_two_decimals(tmp_path):
+    bodies = {"reward": "1", "evaluate": "0.9", "utility": "0"}
+    rules = Rules(load_game(write_rules(tmp_path / "points.py", more="score_game = True", **bodies)))
+    assert unfolded(rules, 0, depth=1)[0] == {"MAX": [0.1, 0.1]}  # 1 - 0.9 is less in floats
 
 
 def test_a_game_of_chance_has_no_such_tree():
