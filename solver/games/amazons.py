@@ -1,10 +1,10 @@
 """The game of the amazons (Walter Zamkauskas 1988): move like a chess queen, then shoot an arrow that blocks a square.
 
-A turn moves one of one's own amazons along a row, a column or a diagonal as far as one likes, over free squares alone.
-From where it has come it shoots an arrow, which flies in the same way and stays on its last square for ever. Nothing is
-taken; who cannot move loses. With one amazon each, the first player's stands in the lower left corner, the second's in
-the upper right one; with four they stand on the squares next to the corners, the first player's at the bottom (Song and
-Mueller, An Enhanced Solver for the Game of Amazons, 2015).
+A turn moves an amazon along a row, a column or a diagonal, as far as its squares are free. From its new square it
+shoots an arrow, which flies in the same way and stays on its last square for ever. Nothing is taken. Who cannot move
+loses. With one amazon each, the first player's stands in the lower left corner and the second's in the upper right one.
+With four they stand on the squares next to the corners, the first player's at the bottom (Song and Mueller, An Enhanced
+Solver for the Game of Amazons, 2015).
 
 A state is seen by its mover: the mover's amazons, row by row from the bottom left, the other's above them, and the
 arrows in both; their number tells who is to move. An action is the square moved from, the square moved to, and the

@@ -1,14 +1,14 @@
 """Bagh-chal, the tiger game of Nepal, from when all goats are placed: tigers jump over goats, goats hem tigers in.
 
 The board has 5 x 5 points with lines along rows and columns, and diagonals through every other point, the corners and
-the middle among them. A turn slides a piece along a line to the next point, if that is empty; a tiger may also jump
-along a line over a goat to the empty point behind, which takes the goat. The tigers win when they have taken `captures`
-goats of `goats`, the goats when no tiger can move. Who cannot move has lost; of goats, who seldom cannot, the sources
-say nothing. Repetition is a draw.
+the middle among them. A turn slides a piece along a line to the next point, if that is empty. A tiger may also jump
+along a line over a goat to the empty point behind, and takes the goat. The tigers win when they have taken `captures`
+of the `goats` goats. The goats win when no tiger can move. If no goat can move, which is rare and not in the sources,
+the goats lose. Repetition is a draw.
 
-All placements are starts, of all goats and of fewer, with either side to move: `bagh-chal:20,5` is the whole game once
-the goats are placed, 88,260,972 positions (Lim Yew Jin and Nievergelt, Computing Tigers and Goats, ICGA Journal 27(3),
-2004, solved it), of which the first has the tigers in the corners and the middle empty.
+All placements are starts, of all goats and of fewer, with either side to move. `bagh-chal:20,5` is the whole game once
+the goats are placed. It has 88,260,972 positions. The first has the tigers in the corners and the middle empty. Lim Yew
+Jin and Nievergelt solved it (Computing Tigers and Goats, ICGA Journal 27(3), 2004).
 
 A state is the tigers' points, row by row from the bottom left, the goats' 25 bits on, and a bit for the tigers to move.
 An action is 25 times the point moved from plus the point moved to. The tier is how many goats were taken, and has

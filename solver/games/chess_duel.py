@@ -1,9 +1,9 @@
 """Chess endings of one piece or pawn on each side: KPKP, KRKP, KQKP, KQKR and the like.
 
-The rules are those of chess, en passant among them, without castling and the fifty-move rule. Who cannot move has lost
-in check, else it is a draw. A piece that was taken is gone; a king alone, or with one knight or bishop against a king
-alone, cannot mate, and where neither side can the game is drawn. A pawn promotes to a queen, rook, bishop or knight.
-All legal placements with either side to move are starts, reachable or not, without a pawn that may be taken en passant.
+The rules are those of chess, with en passant, without castling and the fifty-move rule. Who cannot move has lost if in
+check; otherwise it is a draw. A king alone cannot mate, nor can a king with one knight or bishop against a king alone.
+If neither side can mate, the game is drawn. A pawn promotes to a queen, rook, bishop or knight. All legal placements
+with either side to move are starts, reachable or not. In none of them can a pawn be taken en passant.
 
 A state holds the white king's square, the black king's, for the white and then the black piece its kind (3 bits, 0 for
 none) and square, a bit for a pawn that may be taken en passant, the other side's, and the side to move; six bits a

@@ -1,10 +1,10 @@
 """Dodgem (Colin Vout; Winning Ways): drive all cars off the far edge; a player who cannot move wins.
 
-Each player has one car less than the board is wide. The first player's stand along the left edge and drive right, up or
-down, the second's along the bottom and drive up, left or right, one cell a turn, to an empty cell; off the board they
-go over the far edge alone, the right one and the top. Who has no move wins: all cars are off, or the other has blocked
-them. Cars may go back and forth across their way; repetition is a draw. On 3 x 3 the first player wins; on 4 x 4 and 5
-x 5 play goes on for ever.
+Each player has one car less than the board is wide. The first player's cars stand along the left edge and drive right,
+up or down. The second player's stand along the bottom and drive up, left or right. A turn moves one car by one cell, to
+an empty one. Cars leave the board only over their far edge, the right one and the top. Who has no move wins: all cars
+are off, or the other side has blocked them. Cars may go back and forth across their way, and repetition is a draw. On
+3 x 3 the first player wins. On 4 x 4 and 5 x 5 play goes on for ever.
 
     3 x . .     x drives to the right, o to the top
     2 x . .

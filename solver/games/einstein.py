@@ -1,10 +1,10 @@
 """EinStein wuerfelt nicht (Ingo Althoefer 2004): a die says which stone moves towards the other's corner.
 
-Each turn begins with a throw of a die with as many sides as a player had stones. The stone of that number moves; if it
-is gone, the next one above or below that is still there, as the mover likes. The first player's stones go right, up,
-or both, by one square, the second's left, down, or both; whatever stands there is taken, one's own stones as well. Who
-reaches the corner opposite, or takes the other's last stone, wins. The usual board has 5 x 5 squares and six stones;
-Bonnet and Viennot, Advances in Computer Games 2017, solve smaller ones, and the game with one stone.
+Each turn begins with a throw of a die with as many sides as a player had stones. The stone of that number moves. If it
+is gone, the mover chooses between the next number above and the next below. The first player's stones go right, up, or
+both, by one square; the second's go left, down, or both. A stone takes whatever stands there, even one of its own side.
+Who reaches the corner opposite, or takes the other's last stone, wins. The usual board has 5 x 5 squares and six
+stones. Bonnet and Viennot, Advances in Computer Games 2017, solve smaller boards, and the game with one stone.
 
 Players choose how to place their stones; here the start is fixed: stone 1 in the corner, the others along the
 diagonals next to it, each from the bottom row upwards, the second player's turned by half a turn:

@@ -1,8 +1,8 @@
 """Fibonacci nim (Robert Gaskell, Michael Whinihan 1963): take coins, at most twice as many as the other just took.
 
 The first turn may take any number but all. Who takes the last coin wins. The first player loses if and only if the
-number of coins is one of Fibonacci's, 2, 3, 5, 8, 13 and so on (Whinihan, Fibonacci Nim, Fibonacci Quarterly 1, 1963);
-else the least part of the coins as a sum of such numbers that are not neighbours is what to take.
+number of coins is a Fibonacci number: 2, 3, 5, 8, 13 and so on (Whinihan, Fibonacci Nim, Fibonacci Quarterly 1, 1963).
+To win, write the coins as a sum of Fibonacci numbers, no two of them neighbours, and take the smallest.
 
 A state is the coins left, and in as many bits how many may be taken at most, which is never more than there are. An
 action is the coins taken.

@@ -1,12 +1,14 @@
 """Hypergammon: backgammon with three checkers a side, on the three points farthest from home; no cube.
 
-A turn is a throw of two dice, each of which moves a checker towards point 1 and off; a double is played four times. A
-checker may not go to a point that two of the other's hold; one of the other's alone there goes to the bar, from which
-it enters first, before anything else of its side moves. Once all are on points 1 to 6 or off, a die takes a checker off
-its own point, or off the highest point taken if the die is larger. As many dice are played as can be; of two of which
-either can be played, but not both, the larger. Who is off first wins 1; 2 where the other has nobody off (a gammon); 3
-where, besides, one of the other's is on the bar or among the last six points (a backgammon). `most` is the most that
-a win counts: 3 is money play, 1 counts wins alone. The first player begins, with any throw.
+A turn is a throw of two dice. Each die moves a checker towards point 1 and off. A double is played four times. A
+checker may not go to a point that holds two checkers of the other side. A single one there goes to the bar, and must
+enter before its side moves anything else. Once all checkers are on points 1 to 6 or off, a die takes a checker off its
+own point, or off the highest occupied point if the die is larger. Players must play as many dice as they can, and the
+larger if they can play only one of two.
+
+Who is off first wins 1. It is 2 if the other side has no checker off (a gammon), and 3 if it also has one on the bar or
+among the last six points (a backgammon). `most` limits what a win counts: 3 is money play, 1 counts only wins. The
+first player begins, with any throw.
 
 A state holds the mover's checkers (5 bits each, the highest first from the lowest bits on: 25 the bar, 0 off), the
 other's likewise, as it counts them, the throw (6 bits: 0 to be thrown, 8 * die + other, the other not larger), and the

@@ -2,10 +2,10 @@
 
 Each player has `men` pieces on the own edge of both boards. Shobu is by Manolis Vranas and Jamie Sajdak, 2019, on four
 boards of 4 x 4. The left board is the first player's home, the right one the second's. A turn is two moves in the same
-direction, any of eight, and of the same length, one step or two: first a piece of one's own at home, over empty cells
-to an empty cell, then a piece of one's own on the other board, which may push one piece of the other's that stands in
-its way, one cell beyond where it ends itself, or off the board; it pushes neither one's own nor two. Whose last piece
-of a board is pushed off has lost, and so has who has no turn left. Repetition is a draw.
+direction, any of eight, and of the same length, one step or two. The first moves a piece at home over empty cells to an
+empty cell. The second moves a piece on the other board. It may push one piece of the other side, which then stands one
+cell further on, or is off the board. It cannot push two, or one of its own side. Who has no piece left on a board has
+lost, and so has who has no turn left. Repetition is a draw.
 
 jh85, smallgames, 2026, published 22,439,236 positions of `mini-shobu:3`, which the first player wins in 17 plies, and
 1,963,316 of `mini-shobu:2`, won in 11.

@@ -1,10 +1,10 @@
 """Chess on 3 x 3 squares: all positions, or those of an ending, from every placement of its pieces.
 
 The rules are those of chess without castling, two steps of a pawn, en passant and the fifty-move rule. White's pawns
-stand on the first two ranks and Black's on the last two; they step one square, take diagonally and promote to a queen,
-rook, bishop or knight where the board ends. Who cannot move has lost in check, else it is a draw, and so is
-repetition. No position is the beginning, so all legal placements of the pieces with either side to move are starts,
-reachable or not: a king each, not side by side, and who is not to move is not in check.
+stand on the first two ranks and Black's on the last two. They step one square, take diagonally, and promote to a queen,
+rook, bishop or knight where the board ends. Who cannot move has lost if in check; otherwise it is a draw. Repetition is
+a draw, too. No position is the beginning, so all legal placements of the pieces with either side to move are starts,
+reachable or not: each side has a king, the kings do not touch, and the side that is not to move is not in check.
 
 These are the rules of Kirill Kryukov, who solved the game in 2004: kirill-kryukov.com/chess/3x3-chess. Positions are
 written as there: w or b for the side to move, then the squares a3, b3, c3, a2 to c1, small letters for Black, a dot

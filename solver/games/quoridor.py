@@ -1,12 +1,11 @@
-"""Quoridor (Mirko Marchesi, 1997): bring your pawn to the far row; a turn is a step or a wall, which may not shut it
-off.
+"""Quoridor (Mirko Marchesi, 1997): bring your pawn to the far row; a turn is a step, or a wall in the other's way.
 
-The first player's pawn starts in the middle of the bottom row, left of it on boards of even width, and goes to the top;
-the second's the other way round, turned by half a turn. A turn moves the pawn one cell across or up or down, or puts
-one of the own `walls` walls between cells: each is two cells long, lies on the grid, crosses and overlaps no other, and
-leaves each pawn a way to its far row. A pawn that stands next to the other's may jump over it to the cell behind; where
-a wall or the edge is behind, to the cells beside that one, unless walls are between. Who has no turn left has drawn.
-Repetition is a draw.
+The first player's pawn starts in the middle of the bottom row and goes to the top. On boards of even width it starts
+left of the middle. The second player's pawn starts opposite, turned by half a turn. A turn moves the pawn one cell
+across, up or down, or puts one of the own `walls` walls between cells. A wall is two cells long and lies on the grid.
+It may not cross or overlap another, and must leave each pawn a way to its far row. A pawn next to the other's may jump
+over it to the cell behind. If a wall or the edge is behind, it may go to the cells beside that pawn, unless walls are
+between. Who has no turn left has drawn. Repetition is a draw.
 
 Grant Slatton, Solving Quoridor, and jh85, smallgames, 2026, solve small boards by these rules: of 5 x 5 the second
 player wins with up to four walls each, and the first with five.

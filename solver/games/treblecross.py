@@ -1,10 +1,9 @@
 """Treblecross: tic-tac-toe in one row, in which both mark X; who makes three X side by side wins.
 
-Nobody wants to mark a cell next to an X, or next but one, because the other then completes three; so a mark takes away
-five cells, and the game is one of taking: 0.007 of the octal games, of heaps with two more than there are cells. Lost
-for the mover are rows of 6, 12, 22, 30, 32, 44, 54, 64, 76, 86, 98 and 110 cells, and no others from 3 to 110
-(Berlekamp, Conway and Guy, Winning Ways, chapter 4). In rows of one or two cells nobody makes three, and who cannot
-mark any more loses.
+Nobody wants to mark a cell next to an X, or next but one, because the other then completes three. So a mark takes away
+five cells, and the game is the octal game 0.007, with heaps of two more than there are cells. From 3 to 110 cells the
+mover loses rows of 6, 12, 22, 30, 32, 44, 54, 64, 76, 86, 98 and 110 cells, and no others (Berlekamp, Conway and Guy,
+Winning Ways, chapter 4). In rows of one or two cells nobody makes three. There, who cannot mark any more loses.
 
 A state has a bit for each cell that is marked, the first one lowest; an action is the cell.
 """

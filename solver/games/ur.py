@@ -6,13 +6,14 @@
        a b c d e f g h
 
 The rules as the Royal Ur community plays them (royalur.net; RoyalUr-Java): `pieces` pieces each are moved by a throw of
-four coins, by as many squares as show heads, on to the board, along it, or off it, for which the throw must fit. A
-piece may not go to a square of one's own; a piece of the other's there goes back to its start. Who lands on a rosette
-throws again. Who has no move loses the turn; who has all pieces off wins. `rules`: 0 is Finkel's, where a piece on a
-rosette is safe, and the path is of 14 squares; 1 is Blitz: nobody is safe, who hits throws again, too, and the path, of
-Masters, crosses from the middle row through the other's last squares, 16 squares; 2 is Masters, on that path: nobody is
-safe, three coins, of which none at all counts four. The usual games are `ur:7`, `ur:5,1` and `ur:7,2`. A throw that
-leaves no choice is played immediately.
+four coins. A piece goes as many squares as coins show heads: on to the board, along it, or off it by an exact throw. It
+may not go to a square with a piece of its own side. A piece of the other side there goes back to its start. Who lands
+on a rosette throws again. Who has no move loses the turn. Who has all pieces off wins.
+
+`rules` chooses one of three games. 0 is Finkel's: a piece on a rosette is safe, and the path has 14 squares. 1 is
+Blitz: nobody is safe, who hits throws again, too, and the path of 16 squares goes from the middle row through the
+other's last squares. 2 is Masters: the path of Blitz, nobody is safe, and of three coins no head at all counts four.
+The usual games are `ur:7`, `ur:5,1` and `ur:7,2`. A throw that leaves no choice is played immediately.
 
 A state holds, from the lowest bit on, the throw (3 bits, 0: to be thrown), the squares of the mover's path with own
 pieces (16 bits, the first square lowest), the other's likewise along its path, the pieces that wait of the mover and of
