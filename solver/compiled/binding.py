@@ -75,11 +75,17 @@ def bind(
 ) -> Any:
     """A namespace of the module's kernels, compiled for this game when first called; not `cached`: always anew.
 
-    Kernels see `game`, `MORE` (`compiled.states`), `BITS` of a state and booleans, all constants: `SCORES` (values have
-    no distances: a score game, or `outcomes` alone are asked for), `ALTERNATES` (players strictly alternate), `FOLDS`
-    (fold states by `canonical`), `TIERED` (the rules have tiers), `TIERS` (ask for them), and whether the rules have
-    `AGAIN`, `REWARD`, `PROMISES`, `REPLIES`, `OUTLOOK`, `FOLLOWUP`, `BOUNDS`, `LONGEST`, `EVALUATE`, `FEATURES`,
-    `ENDLESS`, `VANISHING`; and what else the caller names.
+    Kernels see these constants:
+
+        game, MORE, BITS    the game, `compiled.states.MORE`, and the bits of a state
+        SCORES              values have no distances: a score game, or `outcomes` alone are asked for
+        ALTERNATES          players strictly alternate
+        FOLDS               states are folded by `canonical`
+        TIERED, TIERS       the rules have tiers; kernels ask for them
+        AGAIN, REWARD, PROMISES, REPLIES, OUTLOOK, FOLLOWUP, BOUNDS, LONGEST, EVALUATE, FEATURES, ENDLESS, VANISHING
+                            whether the rules have a method of that kind
+
+    and the booleans that the caller names.
     """
     asked = Rules(game, symmetry)
     if asked.plain_only:

@@ -1,12 +1,12 @@
 """Awari, and its endings: two rows of six houses, all placements of up to `seeds` seeds.
 
-A house of one's own is emptied and its seeds are sown one by one, counter-clockwise, through both rows but not into the
-house that they come from. Where the last falls into a house of the other's that then has two or three seeds, these are
-captured, and so are those of the houses before it, as long as they are the other's and have two or three. Who can must
-leave the other a move; a move that takes all the other has is made only where every move leaves none. Who has no move
-ends the game: the other gets the seeds that are left. Play without end is worth nothing to either side. These are the
-rules of Romein and Bal, Solving the Game of Awari using Parallel Retrograde Analysis, Computer 36(10), 2003, whose
-databases have the positions with an empty house on the side of who has just moved; and so it is here.
+A move empties one of the mover's houses and sows its seeds one by one, counter-clockwise, through both rows but not
+into the house that they come from. If the last seed makes two or three in a house of the other side, these are
+captured, and so are those of the houses before it, as long as they are the other side's and have two or three. Who can
+must leave the other side a move. A move that takes all seeds of the other side is legal only if every move leaves it
+none. If a side has no move, the game ends and the other side gets the seeds that are left. Play without end is worth
+nothing to either side. These are the rules of Romein and Bal, Solving the Game of Awari using Parallel Retrograde
+Analysis, Computer 36(10), 2003. As in their databases, the side that has just moved has an empty house.
 
 A state is the seeds in the houses, the mover's first, each row in the order of sowing, with as many bits a house as all
 seeds take. Captured seeds do not influence later play; the seeds on the board tell the tier.

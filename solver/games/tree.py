@@ -1,10 +1,10 @@
 """An explicit game tree from a JSON file, as textbook exercises give it.
 
-The file holds nested lists with numbers as leaves, worth so much to MAX, for instance the classical
-[[3, 12, 8], [2, 4, 6], [14, 5, 2]], or an object {"root": "MIN", "tree": ...}. MAX moves at the root unless the
-object or `,min` behind the file's name says otherwise, then players take turns; {"MAX": [...]} and {"MIN": [...]} say
-who moves at a node, {"chance": [[0.6, NODE], [0.4, NODE]]} that chance does. A state is a node, numbered in the order
-of reading.
+The file holds nested lists, such as the classical [[3, 12, 8], [2, 4, 6], [14, 5, 2]], or an object {"root": "MIN",
+"tree": ...}. The numbers are leaves: what they are worth to MAX. MAX moves at the root, unless the object or `,min`
+behind the file's name says otherwise. Then players take turns. {"MAX": [...]} and {"MIN": [...]} say who moves at a
+node, and {"chance": [[0.6, NODE], [0.4, NODE]]} says that chance does. A state is a node, numbered in the order of
+reading.
 """
 
 from __future__ import annotations

@@ -80,13 +80,12 @@ def own_value(game: Any, name: str) -> Any:
 class Rules:
     """A game with its optional methods filled in, folded by its symmetry or not. Ask it, not the game.
 
-    Made once by whoever solves, searches or plays, and handed down. `kind` is that of its values, in a game of wins,
-    draws and losses the one that was asked for. `outcomes(state)` are the outcomes of chance, none where a player
-    decides; `mover(state)` is who is to move, 0 where states do not tell. All methods are bound, plain
-    callables; a method without a substitute is None where the game lacks it: `to_move`, `again`, `reward`, `chance`,
-    `evaluate`, `features`, `bounds`, `promise`, `size`, `rank`, `outlook`, `replies`, `vanishing`. States may be any
-    hashable objects in the plain searches. Raises GameError where a required method is missing, or two do not go
-    together.
+    Made once by whoever solves, searches or plays, and handed down. `kind` is that of its values; in a game of wins,
+    draws and losses it is the one that was asked for. `outcomes(state)` are the outcomes of chance, none if a player
+    decides. `mover(state)` is who is to move, 0 if states do not tell. All methods are bound, plain callables. These
+    are None if the game lacks them: `to_move`, `again`, `reward`, `chance`, `evaluate`, `features`, `bounds`,
+    `promise`, `size`, `rank`, `outlook`, `replies` and `vanishing`. In the plain searches states may be any hashable
+    objects. Raises GameError if a required method is missing, or two do not go together.
     """
 
     impartial: bool

@@ -29,10 +29,14 @@ Read = list[dict[int, dict[int, int]]]  # place by place, of each memo and the b
 class Diagram(NamedTuple):
     """Where all positions are numbered.
 
-    masks: the bits of the digits as they are read: of all of them twice where last memos differ, the first time to find
-    that memo. nodes: the last one is where reading begins. firsts, roots: of each last memo, ascending, the number of
-    its first position, and the node where its digits are read. size: how many positions there are; others: the bits
-    that no digit has.
+    Attributes:
+        masks: The bits of the digits as they are read. If last memos differ, all digits are there twice: the first time
+            to find that memo.
+        nodes: The last one is where reading begins.
+        firsts, roots: Of each last memo, ascending, the number of its first position, and the node where its digits
+            are read.
+        size: How many positions there are.
+        others: The bits that no digit has.
     """
 
     masks: list[int]

@@ -1,14 +1,14 @@
 """Retrograde analysis, of games with or without cycles.
 
-From the finished states backward, by distance: a state is won as soon as one child is lost for the opponent, and
-lost when the last of its children is won for the opponent; a state that is never resolved is a draw (Thompson,
-Retrograde Analysis of Certain Endgames, ICCA Journal 9(3), 1986). Every reachable state is held with its parents:
-about 11 microseconds and 440 bytes a position in connect-four 4x5 (1,706,255 positions).
+It goes backward from the finished states, by distance. A state is won as soon as one child is lost for the opponent.
+It is lost when the last of its children is won for the opponent. A state that is never resolved is a draw (Thompson,
+Retrograde Analysis of Certain Endgames, ICCA Journal 9(3), 1986). Every reachable state is held with its parents: about
+11 microseconds and 440 bytes a position in connect-four 4x5 (1,706,255 positions).
 
-Margins tier by tier, from the last: within one by how large they are, the largest first, since a state that gets so
-much is a child that costs its parents so much; a state that is never resolved is worth as much as endless play
-(Lincke and Marzetta, Large endgame databases with limited memory space, ICGA Journal 23(3), 2000; Romein and Bal,
-Solving Awari with parallel retrograde analysis, Computer 36(10), 2003). Only moves to a later tier may score.
+Margins are found tier by tier, from the last. Within a tier the largest come first, since a child that wins much costs
+its parents as much. A state that is never resolved is worth as much as endless play (Lincke and Marzetta, Large endgame
+databases with limited memory space, ICGA Journal 23(3), 2000; Romein and Bal, Solving Awari with parallel retrograde
+analysis, Computer 36(10), 2003). Only moves to a later tier may score.
 """
 
 from __future__ import annotations

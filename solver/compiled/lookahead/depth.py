@@ -85,10 +85,13 @@ def new_path(extra_words: tuple[int, ...]) -> Path:
 class Model(NamedTuple):
     """Layers as arrays; without any the rules' own `evaluate` is asked.
 
-    shape (layers + 1,) int64: the width of each layer, from the features to the one output, or (0,); weights float32,
-    of each layer (inputs, outputs) row by row and then its biases; relu: between layers, instead of tanh; scale: the
-    value that an output of 1 stands for. inputs and units are room to work in: the features of a state, int64, and
-    two layers, float64; so each thread needs a model of its own, see `copy`.
+    Attributes:
+        shape: The width of each layer, from the features to the one output, or (0,). (layers + 1,) int64.
+        weights: Of each layer (inputs, outputs) row by row, and then its biases. float32.
+        relu: Whether that stands between layers, instead of tanh.
+        scale: The value that an output of 1 stands for.
+        inputs, units: Room to work in: the features of a state, int64, and two layers, float64. So each thread needs
+            a model of its own, see `copy`.
     """
 
     shape: Any

@@ -46,10 +46,10 @@ class _Fields(NamedTuple):
 class Nodes(_Fields):
     """The graph of a game. Position i has the moves begins[i]:begins[i + 1], none if it is finished.
 
-    Move j leads to children[j], is named names[labels[j]], and gives whoever makes it rewards[j]; it is one of chance,
-    of weight weights[j], unless that is 0. texts[i] are as the source has them, movers[i] is 0 or 1, and worths[i] is
-    what a finished position is worth to that side. `movers` is empty where players alternate, `rewards` and `weights`
-    where all are 0. Position 0 is the start.
+    Move j leads to children[j] and is named names[labels[j]]. It gives rewards[j] to whoever makes it. If weights[j] is
+    not 0, it is a move of chance with that weight. texts[i] are as the source has them, movers[i] is 0 or 1, and
+    worths[i] is what a finished position is worth to that side. `movers` is empty if players alternate, `rewards` and
+    `weights` if all are 0. Position 0 is the start.
     """
 
     def __hash__(self) -> int:
