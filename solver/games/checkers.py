@@ -1,9 +1,9 @@
 """Checkers, or English draughts: men step forward on dark squares, kings both ways; to capture is forced, and to go on.
 
-The rules of the World Checkers and Draughts Federation: Black, at the top, moves first; of several captures any may be
-chosen, but each is carried on to its end; a man that comes to the last row becomes a king, which ends the move. Who
-cannot move has lost; play that goes on for ever is a draw. Squares are numbered row by row from the top left, dark ones
-alone, 1 to 32 on the usual board.
+The rules are those of the World Checkers and Draughts Federation. Black, at the top, moves first. A player may choose
+any of several captures, but must carry it on to its end. A man that comes to the last row becomes a king, which ends
+the move. Who cannot move has lost. Play that goes on for ever is a draw. Squares are numbered row by row from the top
+left, only the dark ones, 1 to 32 on the usual board.
 
 A state is Black's men and kings, a bit a square, then White's, then which of both are kings, then a bit for White to
 move. An action is the square moved from, and above it the directions of its steps, two bits each, under a mark: 0 to 3

@@ -1,9 +1,9 @@
 """Chung-Toi (W. Reginald Chung): three in a row with three pieces each that stand upright or aslant.
 
-Each player places three pieces in turns, each upright or aslant as the player likes. When all are placed a turn moves
-one of the own pieces to an empty cell: an upright one along its row or column, one aslant along a diagonal, by one cell
-or two, over another piece if it stands between; there it is turned or not. A piece may also be turned in its place, and
-a player may pass. Three of one's own in a row, column or diagonal win, however they stand. Repetition is a draw.
+Players in turn place three pieces each, upright or aslant as they like. When all are placed, a turn moves one of the
+own pieces to an empty cell. An upright piece moves along its row or column, one aslant along a diagonal, by one cell or
+two, also over another piece. There the player may turn it. A turn may also turn a piece in its place, or pass. Three
+pieces of one player in a row, column or diagonal win, however they stand. Repetition is a draw.
 
 A state has a plane of nine bits, cell by cell from the bottom left, for the first player's pieces, one for the
 second's, one for the pieces that stand aslant, and a bit for the side to move. An action is 18 times the cell moved

@@ -1,9 +1,9 @@
 """Dao (Jeff Pickering and Ben van Buskirk, 1999): slide pieces on 4 x 4 until they are stopped; a line or square wins.
 
 Each player has four pieces, which stand on the two diagonals. A turn slides one in any of the eight directions as far
-as it goes. Four in a row or column win, and four in a square of 2 x 2, and one's pieces in all four corners; diagonals
-do not. With `trap`, as the rules of the publisher have it, who hems in a piece of the other's, in a corner with three
-of the own around it, loses. Repetition is a draw.
+as it goes. Four in a row or column win, as do four in a square of 2 x 2, and four in the corners. Diagonals do not win.
+With `trap`, a rule of the publisher's, a player loses who hems in a piece of the other side: in a corner, with three of
+the own around it. Repetition is a draw.
 
 A state is the first player's pieces, cell by cell from the bottom left, the second's 16 bits on, and a bit for the side
 to move. An action is 8 times the cell moved from plus the direction. Pieces never leave the board, so there is no

@@ -1,10 +1,10 @@
 """Gobblet Gobblers (Thierry Denoual): hollow pieces on 3 x 3, the larger put over the smaller; three in a row win.
 
 Each player has `each` pieces of `sizes` sizes. A turn puts a new piece on the board or moves one to another cell, which
-is empty or whose uppermost piece is smaller, whoever owns it. Only uppermost pieces move and count: three of one player
-in a row, column or diagonal win. A piece that is lifted uncovers the piece below it; if that completes three of the
-other's, the other has won unless the piece is put onto one of those three, and even if it completes three of one's own.
-Repetition is a draw. The whole game is `gobblet-gobblers:3,2`.
+is empty or whose uppermost piece is smaller, whoever owns it. Only uppermost pieces move and count. Three of one player
+in a row, column or diagonal win. A piece that is lifted uncovers the piece below it. If that completes three of the
+other side, the other side has won, unless the piece is put onto one of those three. It has won even if the piece
+completes three of its own side. Repetition is a draw. The whole game is `gobblet-gobblers:3,2`.
 
 A state is a plane of nine bits for the first player's smallest pieces, cell by cell from the bottom left, one for the
 second's, the same for each larger size, then a bit for the side to move, 54 bits on. An action is 9 times the cell

@@ -1,13 +1,14 @@
 """Micro shogi (gofun maka shogi) on 4 x 5: pieces turn over when they take; captured ones are dropped, either face up.
 
-Each side has a King, a Pawn in front of it and, in this order, a Gold, a Silver and a Bishop beside it; `kinds` says
-how many of these it begins with: 1 is King and Pawn, 2 with the Gold, 4 the whole game. A piece that takes is turned
-over, every time: Pawn and Knight, Gold and Rook, Silver and Lance, Bishop and Tokin, which goes like a Gold, are the
-faces of one piece. All go as in shogi. A captured piece may be dropped on any empty square with either face up; pieces
-may stand where they cannot move, Pawns on one file, and a drop may be mate. Who takes the King wins; who cannot move
-loses; repetition is a draw. Invented by Oyama Yasuharu; the rules are those of Wikipedia, Micro shogi, as Brian Liou
-reads them, who solved King and Pawn, and King, Gold and Pawn: github.com/brianhliou/micro-shogi, 2026. A game is over
-when the mover can take the King, a win in one ply.
+Each side has a King, a Pawn in front of it and, in this order, a Gold, a Silver and a Bishop beside it. `kinds` says
+how many of these it begins with: 1 is King and Pawn, 2 adds the Gold, 4 is the whole game. A piece that takes is turned
+over, every time. The faces of one piece are Pawn and Knight, Gold and Rook, Silver and Lance, or Bishop and Tokin,
+which goes like a Gold. All go as in shogi. A captured piece may be dropped on any empty square with either face up.
+Pieces may stand where they cannot move, two Pawns on one file, and a drop may be mate. Who takes the King wins. Who
+cannot move loses. Repetition is a draw. A game is over when the mover can take the King, a win in one ply.
+
+Oyama Yasuharu invented the game. The rules are those of Wikipedia, Micro shogi, as Brian Liou reads them, who solved
+King and Pawn, and King, Gold and Pawn: github.com/brianhliou/micro-shogi, 2026.
 
 A state is seen by its mover, whose home rank is row 1. Five bits each for the cells of the mover's King and of the
 other's, a1 first, b1 next; then for every kind 13 bits for its two pieces, 82 times the greater plus the lesser. A

@@ -2,9 +2,9 @@
 
     K N R . . r n k      1 to 8 from White's side
 
-The king steps to a neighbouring cell, the knight leaps two cells on, the rook slides; all take as they move, and as in
-chess nobody may leave the own king attacked. Check without an escape is mate; no move without check is a draw, and so
-is play that goes on for ever. White wins by 1. N4, as Gardner says.
+The king steps to a neighbouring cell, the knight leaps two cells on, and the rook slides. All take as they move. As in
+chess, nobody may leave the own king attacked. Check without an escape is mate. To have no move without check is a draw,
+and so is play that goes on for ever. White wins by 1. N4, as Gardner says.
 
 A state has three bits a cell from the first on, 0 for none, then White's king, knight and rook as 1, 2, 3, Black's as
 5, 6, 7; and a bit for the side to move. An action is 20 times the cell moved from plus the cell moved to. Pieces are

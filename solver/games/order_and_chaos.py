@@ -1,8 +1,8 @@
 """Order and chaos (Stephen Sniderman 1981): both may put X or O; Order wants a line of one mark, Chaos none.
 
-A turn puts an X or an O, as one likes, on any free cell. Order, who moves first, wins as soon as `line` marks of one
-kind stand next to each other in a row, a column or a diagonal, whoever has made them; Chaos wins when the board is full
-without such a line. The usual board has 6 x 6 cells and lines of five.
+A turn puts an X or an O, whichever the player likes, on any free cell. Order moves first. Order wins as soon as `line`
+marks of one kind stand next to each other in a row, a column or a diagonal, whoever has made them. Chaos wins when the
+board is full without such a line. The usual board has 6 x 6 cells and lines of five.
 
 A state is the cells with X, row by row from the bottom left, and those with O above them; their number tells who is to
 move. An action is twice the cell, and one more for an O.
