@@ -19,6 +19,7 @@ from solver.profiling import PLAYERS, exact
 from tests.commands import ok, run
 from tests.refusals import raises
 from tests.ways import slow
+from tests.written import write_rules
 
 profile_of = functools.cache(solver.profile)
 
