@@ -29,7 +29,7 @@ from solver.book.check import check_counts
 from solver.book.solution import TierCount
 from solver.rules.game import Rules
 from solver.rules.width import column_of
-from solver.search.derive import Lifted, conversion_of, derived, settled
+from solver.search.derive import Lifted, conversion_of, covers, derived, settled
 
 SETTLED = 1 << 16  # states whose values by a few plies are kept
 UNGROUNDED, GROUNDED, SCORING, UNEVEN = range(4)
@@ -209,6 +209,15 @@ class Plain:
                 self.reached.add(key)
             return merit_at_end
 
+        # In a book for one side, a move whose replies are all answered may be worth the most that there is: then no
+        # other move counts, and these take nearly all of the time
+        if self.depth and not self.closed and lifted is None and self.kind.reducer == "best":
+            for action in rules.actions(state):
+                if covers(rules, state, action, self.depth, find):
+                    child = rules.result(state, action)
+                    worth = merit(child)
+                    if worth is not None and rules.lifted(worth, state, action, child) == rules.kind.most:
+                        return rules.kind.most, True, rises
         best, unknown = derived(rules, state, merit, lifted=lifted)
         self.stays |= not rises
         return best, not unknown, rises
