@@ -42,6 +42,10 @@ class Workers:
             return
         yield from self.map_ahead(function, itertools.chain((current, following), queue), 2 * self.count)
 
+    def each(self, function: Callable[[Item], object], items: Iterable[Item]) -> None:
+        """Call a function with every item."""
+        deque(self.map(function, items), maxlen=0)
+
     def map_ahead(self, function: Callable[[Item], Result], items: Iterable[Item], limit: int = 1) -> Iterator[Result]:
         """The results in the items' order, found while those before are used, so many tasks ahead at most."""
         under_way: deque[Future[Result]] = deque()

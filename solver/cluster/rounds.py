@@ -15,10 +15,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from solver.base import options, value
+from solver.base import options
 from solver.base.errors import GameError
 from solver.base.sharding import HASHED
 from solver.cluster import blocks
@@ -27,7 +26,7 @@ from solver.cluster.shards import Resolving, ShardedTier, Shards
 from solver.cluster.store import File
 from solver.cluster.tasks import Folded, Job, bench_of, labelled, valued
 from solver.compiled.binding import compiling
-from solver.compiled.edges import NOT_TERMINAL, Moves
+from solver.compiled.edges import NOT_TERMINAL, Moves, lift
 from solver.store.directory import LOOKUP_BATCH, MISSING, PASSED, TierLookup, locate, new_indices
 from solver.store.packed import LAST
 from solver.store.shared import shared
@@ -37,7 +36,6 @@ from solver.sweep.parents import NO_MERIT, RESOLVED, give, hear, settle
 from solver.sweep.retrograde import narrow_endless
 from solver.sweep.scale import WIN, Scale
 
-lift = register_jitable(value.lift)
 LISTING = 1024  # bytes of memory that a state takes while the shards of its tier list the parents of their states
 SHARD = 38  # bits of a parent's place, twice, and one if the same player moves; those above are its shard
 ARRAYS = {"begins": np.int64, "parents": np.int64, "left": np.int32, "merits": np.int16}  # of a shard between rounds

@@ -27,15 +27,15 @@ import numpy as np
 from numba.core import types as nb
 from numba.core.errors import NumbaError
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate
-from numba.extending import infer_getattr, lower_builtin, register_jitable
+from numba.extending import infer_getattr, lower_builtin
 
 from solver.base.errors import GameError, ResourceError, SolverError, UncompiledRules
 from solver.base.extras import has_cache
 from solver.base.files import fullness
 from solver.compiled.advice import reason
+from solver.compiled.checked import CheckedLower
 from solver.compiled.choices import TWINS
 from solver.compiled.identity import HOME, constants_of, identity_of, is_checked
-from solver.compiled.inlining import CAN_CHECK, PART
 from solver.compiled.rewriting import Rewriter, methods_of
 from solver.compiled.states import more_of, width_of
 from solver.compiled.tracing import odd_in
@@ -44,8 +44,12 @@ from solver.rules.numbering import Numbers, is_own_image, together, within
 from solver.rules.sources import names_in
 from solver.rules.walk import sibling_modules
 from solver.rules.width import USUAL
-from solver.store.shared import once_for_constants
+from solver.store.shared import PART, once_for_constants, part
 
+# Some versions of Numba lack a private name
+CAN_CHECK = "pipeline_class" in PART
+if CAN_CHECK:
+    PART["pipeline_class"].checking_class = CheckedLower
 F = TypeVar("F", bound=Callable[..., Any])
 # Of tables that are too large for the cache: the code is compiled again
 warnings.filterwarnings("ignore", "Cannot cache compiled function", numba.NumbaWarning)
@@ -245,7 +249,7 @@ def teach_function(function: Any) -> None:
     """Let Numba compile a function, and the functions that it calls, when kernels call it."""
     if isinstance(function, types.FunctionType) and function not in _taught:
         _taught.add(function)
-        register_jitable(**PART)(function)
+        part(function)
         _teach_functions(function)
 
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numba.extending import overload
 
-from solver.compiled.inlining import PART
 from solver.compiled.tracing import TRUSTED
 from solver.games.common import choices
+from solver.store.shared import PART
 
 MAX_INDEX_BITS = 64  # bits of a state, and one more than its cells; all numbers of the table fit 63 bits
 WAYS = np.array([[comb(items, some) for some in range(MAX_INDEX_BITS)] for items in range(MAX_INDEX_BITS)], np.int64)

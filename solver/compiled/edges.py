@@ -14,19 +14,19 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 from numba import types as nb
-from numba.extending import intrinsic, register_jitable
+from numba.extending import intrinsic
 
 from solver.base import value
 from solver.base.errors import GameError, UncompiledRules
 from solver.base.expectations import MOST_WEIGHT
 from solver.base.kinds import MARGIN
 from solver.compiled.binding import bind, inlined, kernel
-from solver.compiled.inlining import PART
 from solver.compiled.states import Words, folded, put_in, state_in
 from solver.rules.game import Rules, own_method
+from solver.store.shared import part
 
-lift = register_jitable(**PART)(value.lift)
-terminal_merit = register_jitable(**PART)(value.terminal_merit)
+lift = part(value.lift)
+terminal_merit = part(value.terminal_merit)
 game: Any = None  # what follows are constants of the bound copies
 SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = TIERS = VANISHING = False
 MORE = ()
@@ -334,7 +334,7 @@ class Moves(NamedTuple):
     alternates: bool
 
 
-@register_jitable
+@part
 def new_edges(room: int) -> Any:
     """Room for so many moves."""
     keys, tiers, owners = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int32)
@@ -342,13 +342,13 @@ def new_edges(room: int) -> Any:
     return Edges(keys, tiers, owners, merits, rewards, weights)
 
 
-@register_jitable
+@part
 def list_edges(moves: Moves, states: Words, begin: int, end: int, edges: Edges) -> Any:
     """`edges` at its address. The states may be read-only: it does not write to them, and both are laid out alike."""
     return _edges_at(moves.edges, states, begin, end, moves.win, moves.enough, edges)
 
 
-@register_jitable
+@part
 def keep_open(moves: Moves, states: Words, begin: int, end: int, kept: Any, report: Words) -> Any:
     """`keep` at its address."""
     return _keep_at(moves.keep, states, begin, end, kept, report)
@@ -367,9 +367,10 @@ class CompiledMoves:
     @functools.cached_property
     def moves(self) -> Moves:
         rules = self.rules
-        addresses = address_of(self.listing, EDGES), address_of(self.kernels.keep, KEEP)
+        # Another process may be at the other one
+        keep, listing = address_of(self.kernels.keep, KEEP), address_of(self.listing, EDGES)
         weighted = self.listing is not self.kernels.edges
-        return Moves(*addresses, 0, 0, rules.scores, rules.reward is not None, weighted, rules.alternates)
+        return Moves(listing, keep, 0, 0, rules.scores, rules.reward is not None, weighted, rules.alternates)
 
     def valued(self, win: int) -> Moves:
         """The moves for a pass that asks for values: beside an immediate win, of that merit, no other move counts."""

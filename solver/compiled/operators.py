@@ -20,8 +20,8 @@ from numba.core.imputils import impl_ret_borrowed, lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, overload_method
 
-from solver.compiled.inlining import PART
 from solver.compiled.wide import INT64, WORD, Unsigned, Wide, is_count, is_large, size_of, sized
+from solver.store.shared import PART
 
 DIGIT = 32  # bits of a digit of a wide number that is divided
 SHORT = 1 << 31  # what is masked by less is int64: an index, a count, what is computed with

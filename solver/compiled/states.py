@@ -18,10 +18,10 @@ from numba.core import types as nb
 from numba.extending import overload, register_jitable
 from numpy.typing import NDArray
 
-from solver.compiled.inlining import PART
 from solver.compiled.operators import raised_to, widen, word_of
 from solver.compiled.wide import WORD, Constant, Wide
 from solver.rules.width import USUAL, words_of
+from solver.store.shared import PART
 
 MIXER = np.int64(-7046029254386353131)
 BEYOND = 12  # columns of a row, at most, but for the words of wide states

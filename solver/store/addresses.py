@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types as nb
-from numba.extending import intrinsic, register_jitable
+from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
+
+from solver.store.shared import part
 
 
 def _arrays(record: Any, *, with_columns: bool = False) -> Any:
@@ -157,7 +159,7 @@ def _ask(builder: Any, address: Any) -> None:
     builder.call(function, [builder.bitcast(address, byte), number(0), number(3), number(1)])
 
 
-@register_jitable
+@part
 def address(array: Any) -> Any:
     """Where the numbers of an array lie, which somebody must keep as long as the address is used."""
     return np.int64(array.ctypes.data)

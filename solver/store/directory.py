@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from solver.base.tiers import Tier
 from solver.store.addresses import prefetch
-from solver.store.shared import read_only, shared
+from solver.store.shared import part, read_only, shared
 
 LOOKUP_BATCH = 512  # states looked up together
 CELL_STATES = 4  # states to a cell
@@ -180,13 +179,13 @@ def lookup_of(tiers: Sequence[tuple[int, NDArray[np.int64]]], merits: NDArray[An
     ).read_only()
 
 
-@register_jitable
+@part
 def new_indices(room: int) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
     """Make the arrays of `locate` for so many keys: rows, state indices, and scratch."""
     return np.empty(room, np.int32), np.empty(room, np.int64), np.empty(room, np.int64)
 
 
-@register_jitable
+@part
 def between_fences(fences: NDArray[np.int64], key: int, low: int, high: int, base: int) -> tuple[int, int]:
     """Narrow a range of indices that may hold a key.
 

@@ -25,13 +25,13 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types as nb
-from numba.extending import intrinsic, register_jitable
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from solver.store.addresses import table as table_at
 from solver.store.addresses import unsigned as unsigned_at
 from solver.store.addresses import words as words_at
-from solver.store.shared import read_only, shared
+from solver.store.shared import part, read_only, shared
 from solver.store.sorting import gallop, lower_bound, upper_bound
 
 BLOCK_STATES = 1024  # states
@@ -93,7 +93,7 @@ def plan(states: States, report: NDArray[np.int64]) -> None:
     report[WORDS] = (len(states) * (widths >> 18 & 63) >> 6) + (len(states) >> 5) + 5 * block_count
 
 
-@register_jitable
+@part
 def best_widths(counts: NDArray[np.int64]) -> tuple[Any, Any]:
     """Choose the four widths that take the fewest bits, by dynamic programming over the classes.
 
@@ -146,7 +146,7 @@ def pack(states: States, widths: int, blocks: NDArray[np.int64], words: Words) -
     return block_count, word_count
 
 
-@register_jitable
+@part
 def put(states: States, begin: int, end: int, widths: int, words: Words, class_begin: int) -> Any:
     """Write the classes and the gaps of states[begin:end] to words[class_begin:]; return the index after them."""
     first_width, second, third = widths & 63, widths >> 6 & 63, widths >> 12 & 63
@@ -174,7 +174,7 @@ def put(states: States, begin: int, end: int, widths: int, words: Words, class_b
     return cursor + 2
 
 
-@register_jitable
+@part
 def unpack(words: Words, offset: int, first_key: int, count: int, out: States, out_index: int) -> None:
     """Unpack the `count` states of a block whose words begin at `offset` to out[place:]."""
     widths = np.int64(words[offset])
@@ -315,7 +315,7 @@ class Table:
         return states[order], weights[order]
 
 
-@register_jitable
+@part
 def block_of(blocks: Blocks, low: int, high: int, key: int) -> int:
     """Return the last block from `low` to below `high` whose first state is at most the key; else `low`."""
     while high - low > 1:

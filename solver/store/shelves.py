@@ -278,8 +278,7 @@ class Window:
             last = min(begin + size, base + end)
             self.merits.put(begin, self.values.part(begin, last))
 
-        for _ in team.map(take, range(base + begin, base + end, size)):
-            pass
+        team.each(take, range(base + begin, base + end, size))
 
     def hide(self, row: int) -> None:
         """Let the memory of a tier go."""

@@ -9,10 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from solver.store.shared import shared
+from solver.store.shared import part, shared
 
 DIGIT_BITS = 11  # bits at most, and one more where there are many keys
 MANY_KEYS = 1 << 12  # keys
@@ -78,7 +77,7 @@ def radix_sort_pairs(keys: Ints, values: Any, key_scratch: Ints, value_scratch: 
                 values[i] = value_scratch[i]
 
 
-@register_jitable
+@part
 def exclusive_sums(counts: Ints) -> None:
     """Replace each number by the sum of the numbers before it."""
     total = 0
@@ -134,7 +133,7 @@ def group_by_tier(keys: Ints, tiers: Ints, count: int, lowest: int, grouped: Int
         ends[tier] += 1
 
 
-@register_jitable
+@part
 def lower_bound(keys: Ints, key: int, low: int, high: int) -> int:
     """Return the first index from `low` to `high` whose sorted key is at least `key`."""
     while low < high:
@@ -146,13 +145,13 @@ def lower_bound(keys: Ints, key: int, low: int, high: int) -> int:
     return low
 
 
-@register_jitable
+@part
 def upper_bound(keys: Ints, key: int, low: int, high: int) -> int:
     """Return the first index from `low` to `high` whose sorted key is greater than `key`."""
     return high if low == high or keys[high - 1] <= key else lower_bound(keys, key + 1, low, high)
 
 
-@register_jitable
+@part
 def gallop(keys: Ints, key: int, low: int) -> int:
     """Return the lower bound of `key` from `low` on, in time logarithmic in its distance."""
     step, high = 1, low

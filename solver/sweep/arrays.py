@@ -20,17 +20,15 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from solver.base import value
 from solver.base.errors import GameError
 from solver.base.parallel import Workers
 from solver.base.progress import Progress
 from solver.base.tiers import Tier
 from solver.compiled import edges
 from solver.compiled.agreement import naming_states
-from solver.compiled.edges import BATCH_MOVES, ERROR, NOT_TERMINAL, CompiledMoves, Moves, new_edges
+from solver.compiled.edges import BATCH_MOVES, ERROR, NOT_TERMINAL, CompiledMoves, Moves, lift, new_edges
 from solver.rules.placements import Span
 from solver.store.addresses import prefetch
 from solver.store.shared import shared
@@ -41,8 +39,6 @@ from solver.sweep.checkpoint import ArrayState, Checkpoint, column_of
 from solver.sweep.expansion import COUNT, HIGHEST, LOWEST_TIER, REFUSED, Expansion, expand
 from solver.sweep.forward import starts_of
 from solver.sweep.scale import Scale, Tally
-
-lift = register_jitable(value.lift)
 
 UNREACHED, FINISHED, MOST_TIERS = 0, 255, 254  # marks: no state, a finished one, the last tier's
 TOO_MANY, BEYOND = 100, 101  # more faults

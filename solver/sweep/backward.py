@@ -20,14 +20,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from solver.base import value
 from solver.base.parallel import Workers
 from solver.base.progress import Progress
 from solver.compiled.agreement import naming_states
-from solver.compiled.edges import BATCH_MOVES, NOT_TERMINAL, Moves
+from solver.compiled.edges import BATCH_MOVES, NOT_TERMINAL, Moves, lift
 from solver.store.directory import MISSING, PASSED, TierLookup
 from solver.store.packed import LAST, Table
 from solver.store.runs import spans, splitters
@@ -40,8 +38,6 @@ from solver.sweep.checkpoint import BackwardState, Checkpoint
 from solver.sweep.expansion import STATES_PER_CALL
 from solver.sweep.forward import Forward
 from solver.sweep.scale import Merits, Tally, TooWide, first_scale, refuse_long, slowest_win, tallied, wider
-
-lift = register_jitable(value.lift)
 
 Span = tuple[int, int]  # of keys
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from solver.base.errors import MethodError
@@ -21,6 +20,7 @@ from solver.rules.game import Rules
 from solver.search.retrograde import scoring
 from solver.store.directory import MERITS, MISSING, PASSED, TierLookup, locate, new_indices
 from solver.store.packed import LAST
+from solver.store.shared import part
 from solver.sweep.scale import WIN, TooWide
 
 # what a pass over moves returns, before the state at fault
@@ -44,14 +44,13 @@ class Batch(NamedTuple):
     highs: NDArray[np.int64]
 
 
-@register_jitable
+@part
 def new_batch(move_count: Any) -> Any:
     """Make arrays for so many moves."""
-    rows, state_indices, ends = new_indices(move_count)
-    return Batch(edges.new_edges(move_count), rows, state_indices, ends)
+    return Batch(edges.new_edges(move_count), *new_indices(move_count))
 
 
-@register_jitable
+@part
 def next_edges(moves: Moves, states: NDArray[Any], begin: int, end: int, listed: Edges) -> tuple[Any, Any, Any]:
     """List the moves of unfinished states[begin:end]: of as many states as fit, but of one at least.
 
@@ -69,7 +68,7 @@ def next_edges(moves: Moves, states: NDArray[Any], begin: int, end: int, listed:
     return listed, count, next_state
 
 
-@register_jitable
+@part
 def next_batch(
     moves: Moves, lookup: TierLookup, begin: int, end: int, least_key: int, greatest_key: int, batch: Batch
 ) -> tuple[Any, Any, Any]:
@@ -96,14 +95,14 @@ def next_batch(
     return Batch(listed, rows, state_indices, ends), count, next_state
 
 
-@register_jitable
+@part
 def widest_of(values: NDArray[Any]) -> Any:
     """Return the largest margin that an array of merits may hold."""
     # 64 - 8 * itemsize bits are missing at the top of a smaller number.
     return min(edges.MOST_MARGIN, LAST >> 64 - 8 * values.itemsize)
 
 
-@register_jitable
+@part
 def least_unmet(merits: NDArray[Any], first: int, last: int, met: NDArray[Any], mark: int) -> Any:
     """The least nimber that none of the moves first..last leads to (mex), as a merit.
 
@@ -125,7 +124,7 @@ def least_unmet(merits: NDArray[Any], first: int, last: int, met: NDArray[Any], 
     return np.int64(least if least else LOST)
 
 
-@register_jitable
+@part
 def value_at(lookup: TierLookup, row: int, state_index: int) -> Any:
     """Return the merit of a state by its tier's row and its index there."""
     return np.int64(lookup.merits[lookup.table[row, MERITS] + state_index])

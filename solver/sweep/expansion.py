@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from solver.check.conformance import confirmed
@@ -16,7 +15,7 @@ from solver.compiled.agreement import naming_states
 from solver.compiled.edges import CompiledMoves, Edges, Moves
 from solver.rules.game import Rules
 from solver.store.runs import Scattered, are_scattered, by_tier, runs_of, united, without
-from solver.store.shared import shared
+from solver.store.shared import part, shared
 from solver.sweep.batch import next_edges
 
 States = NDArray[np.int64]
@@ -27,14 +26,6 @@ CHILDREN_PER_CALL = 1 << 18  # children of one call, sorted in cache
 LOWEST_TIER, HIGHEST_TIER = -(1 << 63), (1 << 63) - 1
 REFUSED, KEPT, DROPPED = range(3)  # what becomes of moves that stay in their tier
 COUNT, LOWEST, HIGHEST = range(3)  # slots of the report of `expand`; ERROR and CULPRIT are where `keep` has them
-
-
-@shared
-def keep_unfinished(
-    moves: Moves, states: NDArray[Any], begin: int, end: int, unfinished: Any, report: NDArray[Any]
-) -> Any:
-    """Write the unfinished ones of states[begin:end] to `unfinished`; return their number. See `edges.keep_open`."""
-    return edges.keep_open(moves, states, begin, end, unfinished, report)
 
 
 @shared
@@ -88,7 +79,7 @@ def expand(
     return edges_listed, next_state
 
 
-@register_jitable
+@part
 def keep_later_moves(moves: Moves, tier: int, count: int, edges_listed: Edges) -> Any:
     """Keep the moves to later tiers and, if `moves` have a win, to unfinished states; return their number."""
     keys, tiers, merits = edges_listed.keys, edges_listed.tiers, edges_listed.merits
@@ -100,7 +91,7 @@ def keep_later_moves(moves: Moves, tier: int, count: int, edges_listed: Edges) -
     return kept_count
 
 
-@register_jitable
+@part
 def keep_distinct(edges_listed: Edges, count: int) -> Any:
     """Keep the first move to each child of a state; return the number of moves that are left."""
     keys, tiers, owners, merits = edges_listed.keys, edges_listed.tiers, edges_listed.owners, edges_listed.merits
@@ -177,7 +168,8 @@ class Expansion:
     def keep(self, states: States) -> tuple[States, NDArray[np.int64]]:
         """Return the unfinished states, and the report about the finished ones."""
         unfinished, report = np.empty(len(states), np.int64), np.zeros(edges.FIELDS, np.int64)
-        count = keep_unfinished(self.moves, states, 0, len(states), unfinished, report)
+        # The kernel would be compiled anew for a read-only array
+        count = self.compiled.kernels.keep(np.require(states, None, "W"), 0, len(states), unfinished, report)
         self.refuse(report)
         return unfinished[:count], report
 

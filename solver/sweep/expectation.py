@@ -16,7 +16,6 @@ from itertools import accumulate
 from typing import Any
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from solver.base import expectations
@@ -34,13 +33,13 @@ from solver.search import nets
 from solver.search.nets import NO_BOUND, Met, Net
 from solver.store.directory import BEGIN, END, MISSING, PASSED, TierLookup
 from solver.store.packed import LAST, Packed
-from solver.store.shared import compiled, shared
+from solver.store.shared import compiled, part, shared
 from solver.sweep.backward import Backward, Span
 from solver.sweep.batch import FINE, LOST_CHILD, TOO_WIDE, new_batch, next_batch, next_edges, refuse, value_at
 from solver.sweep.resources import more_memory, refuse_beyond
 from solver.sweep.retrograde import Solve
 
-mean = register_jitable(expectations.mean)
+mean = part(expectations.mean)
 narrow_all: Any = compiled(nets.narrow, nets.carried, nets.renewed)
 Values = NDArray[np.int64]
 STATE_BYTES, ENTRY_BYTES, CONSTANT_BYTES = 50, 6, 40  # of a tier with cycles in memory
@@ -50,19 +49,19 @@ ROOMY = 1 << 10  # bytes of memory for each state of a tier with cycles, with wh
 SAMPLED_STATES = 1 << 12
 
 
-@register_jitable
+@part
 def split(weights: int) -> tuple[Any, Any]:
     """The group that a move belongs to, 0 without one (`edges.chance_edges`), and its weight."""
     return weights >> GROUP_SHIFT, weights & (1 << GROUP_SHIFT) - 1
 
 
-@register_jitable
+@part
 def goes_on(group: int, weights: NDArray[Any], j: int, count: int) -> Any:
     """Whether the next move belongs to the same group: the moves of a group follow each other."""
     return group > 0 and j + 1 < count and weights[j + 1] >> GROUP_SHIFT == group
 
 
-@register_jitable
+@part
 def give(values: NDArray[Any], i: Any, value: int, weight: int) -> None:
     """A child is worth this to state i: one more of a weighted sum, or of those of which the best counts."""
     # Weight 0 marks a choice: there the best child counts, not the sum.
@@ -353,8 +352,7 @@ class Bounds:
             end, constant = min(begin + nets.GAUSS_SEIDEL_STATES, self.size), marks[begin // nets.GAUSS_SEIDEL_STATES]
             list_inside(self.moves, inside, tier_row, begin, end, constant, self.net)
 
-        for _ in team.map(enter, blocks):
-            pass
+        team.each(enter, blocks)
 
     def narrowed(self, team: Workers) -> Values:
         """The middle between the bounds, as near to each other as they come. Raises MethodError if that is not near."""

@@ -13,22 +13,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types as nb
-from numba.extending import intrinsic, register_jitable
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from solver.base import value
 from solver.base.parallel import Workers
 from solver.base.progress import Progress
-from solver.compiled.edges import BATCH_MOVES, NOT_TERMINAL, Moves
+from solver.compiled.edges import BATCH_MOVES, NOT_TERMINAL, Moves, lift
 from solver.store.addresses import prefetch
 from solver.store.directory import BEGIN, MISSING, TierLookup
 from solver.store.packed import LAST
-from solver.store.shared import read_only, shared
+from solver.store.shared import part, read_only, shared
 from solver.store.work import Column, Work
 from solver.sweep.batch import BEYOND, FINE, LOST_CHILD, NARROW, SCORING, new_batch, next_batch, value_at
 from solver.sweep.scale import WIN
-
-lift = register_jitable(value.lift)
 
 NO_MERIT = np.iinfo(np.int16).min  # no merit known from finished games and other tiers
 RESOLVED = -(1 << 14)  # in a counter of open children: below 0, whatever is still subtracted
@@ -145,7 +142,7 @@ def count_children(
     return FINE, np.int64(0), inner_moves[:inner_count]
 
 
-@register_jitable
+@part
 def never_in(open_children: NDArray[Any]) -> Any:
     """Return the bit of a counter that says: a child is drawn.
 
@@ -154,7 +151,7 @@ def never_in(open_children: NDArray[Any]) -> Any:
     return 1 << 8 * open_children.itemsize - 2
 
 
-@register_jitable
+@part
 def give(
     merit: int, state_index: int, endless: NDArray[Any], open_children: NDArray[Any], candidates: NDArray[Any]
 ) -> bool:
@@ -252,7 +249,7 @@ def claim(state_indices: NDArray[Any], open_children: NDArray[Any]) -> Any:
     return claimed[:count]
 
 
-@register_jitable
+@part
 def hear(parent: Any, lifted: int, open_children: NDArray[Any], merits: NDArray[Any]) -> Any:
     """Give a state the merit of one of its open children, now resolved.
 
@@ -376,8 +373,7 @@ class Inside:
         def copy_chunk(chunk: int) -> None:
             joined[offsets[chunk] : offsets[chunk + 1]] = entries[chunk]
 
-        for _ in team.map(copy_chunk, range(len(firsts))):
-            pass
+        team.each(copy_chunk, range(len(firsts)))
         # One entry more for each chunk that has moves to the block: its mark.
         ends = np.cumsum([0, *(sizes + (sizes > 0)).sum(axis=0)])
         step, block_count = Step(np.array(firsts), ends, np.empty(ends[-1], np.uint32)), len(self.blocks)
@@ -386,8 +382,7 @@ class Inside:
             end_block = min(first_block + BLOCKS_PER_CALL, block_count)
             gather(joined, begins_in_joined, first_block, end_block, ends, step.entries, degrees)
 
-        for _ in team.map(gather_blocks, range(0, block_count, BLOCKS_PER_CALL)):
-            pass
+        team.each(gather_blocks, range(0, block_count, BLOCKS_PER_CALL))
         self.room -= len(step.entries)
         self._steps.append(step)
 

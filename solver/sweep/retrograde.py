@@ -326,8 +326,7 @@ class Resolver:
         def settle_piece(begin: int) -> None:
             parents.settle(self.left, self.merits, begin, min(begin + PIECE_STATES, self.size), due)
 
-        for _ in team.map(settle_piece, range(0, self.size, PIECE_STATES)):
-            pass
+        team.each(settle_piece, range(0, self.size, PIECE_STATES))
         due[due < distance] = 0
         resolved = self._by_distance(np.flatnonzero((due > 0) & (self.left < 0)))
         return {later: [state_indices] for later, state_indices in resolved}, dict(

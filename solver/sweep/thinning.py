@@ -14,14 +14,13 @@ import time
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from solver.base.extras import working_memory
 from solver.base.parallel import Workers
 from solver.base.progress import Progress
 from solver.compiled.edges import NOT_TERMINAL, Edges, Moves, new_edges
-from solver.store.shared import shared
+from solver.store.shared import part, shared
 from solver.sweep.expansion import Expansion, list_children
 from solver.sweep.forward import Forward, starts_of
 
@@ -67,7 +66,7 @@ class Thinned(NamedTuple):
     most: int
 
 
-@register_jitable
+@part
 def hashed(state: Any) -> Any:
     """A hash of 63 bits. No product leaves 63 bits, so plain Python gives the same."""
     mixed = (state & 0xFFFFFFFF) * 0x5BD1E995 ^ (state >> 32) * 0x2C1B3C6D

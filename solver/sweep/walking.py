@@ -25,7 +25,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from solver.base.parallel import Workers
@@ -33,7 +32,7 @@ from solver.base.progress import Progress, silent
 from solver.base.tiers import SizedTier
 from solver.compiled.edges import FIELDS, CompiledMoves, Edges, Moves, keep_open, list_edges, new_edges
 from solver.rules.game import STATE_LIMIT, Rules
-from solver.store.shared import shared
+from solver.store.shared import part, shared
 from solver.sweep.expansion import keep_distinct
 from solver.sweep.forward import Forward
 
@@ -249,8 +248,7 @@ class Walkers:
             chunk = slice(begin, begin + WALKERS_PER_TASK)
             count_parents(self.moves, inverse, children[chunk], parents[chunk], counts[chunk], missed[chunk])
 
-        for _ in self.team.map(count, range(0, max(1, len(children)), WALKERS_PER_TASK)):
-            pass
+        self.team.each(count, range(0, max(1, len(children)), WALKERS_PER_TASK))
         return counts, missed
 
 
@@ -349,7 +347,7 @@ def step(
             children[i], tiers[i] = listed.keys[chosen], listed.tiers[chosen]
 
 
-@register_jitable
+@part
 def _distinct(
     moves: Moves,
     states: NDArray[Any],
@@ -399,7 +397,7 @@ def count_parents(
         counts[i] = good + missed[i]
 
 
-@register_jitable
+@part
 def _parents(
     moves: Moves,
     inverse: Inverse,

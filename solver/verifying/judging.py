@@ -11,7 +11,6 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from solver.base.expectations import MIDDLE
@@ -20,7 +19,7 @@ from solver.book.format import Header
 from solver.compiled.binding import kernel
 from solver.compiled.edges import BATCH_MOVES, GROUP_SHIFT, NOT_TERMINAL, Moves, lift, new_edges
 from solver.store.addresses import prefetch
-from solver.store.shared import shared
+from solver.store.shared import part, shared
 from solver.store.sorting import lower_bound, upper_bound
 from solver.sweep.batch import least_unmet, next_edges
 from solver.verifying.plainly import GROUNDED, SCORING, UNEVEN
@@ -142,7 +141,7 @@ def audit(
     """
     report[:] = 0
     states, cursor = states_from(stored.states, begin, end), 0
-    listed, places = new_edges(min(BATCH_MOVES, len(ends))), new_places(0)
+    listed, places = new_edges(min(BATCH_MOVES, len(ends))), np.empty((2, 0), np.int64)
     # Arrays under names of their own: each access to one in a named tuple would count references
     indices, merits, low, marks = stored.indices, stored.merits, reached.low, reached.marks
     scores, converts, point = stored.scores, stored.converts, stored.point
@@ -200,20 +199,17 @@ def audit(
         report[AT] = begin + cursor
 
 
-@register_jitable
+@part
 def merit_at(indices: NDArray[Any], merits: NDArray[Any], place: int) -> Any:
     """The merit of the state at a place, in steps if it is an expectation."""
     index = np.int64(indices[place])
     return merits[index] if len(merits) else index - MIDDLE
 
 
-@shared
-def merits_of(stored: Any, begin: int, end: int) -> Any:
+def merits_of(stored: Stored, begin: int, end: int) -> NDArray[np.int64]:
     """The merits (end - begin,) of the states from one place to another."""
-    indices, merits, found = stored.indices, stored.merits, np.empty(end - begin, np.int64)
-    for place in range(begin, end):
-        found[place - begin] = merit_at(indices, merits, place)
-    return found
+    indices = stored.indices[begin:end].astype(np.int64)
+    return stored.merits[indices] if len(stored.merits) else indices - MIDDLE
 
 
 @shared
@@ -232,7 +228,7 @@ def tally(tiers: NDArray[Any], scores: NDArray[Any], known: NDArray[Any], tallie
     return -1
 
 
-@register_jitable
+@part
 def sum_of_best(merits: NDArray[Any], weights: NDArray[Any], first: int, last: int) -> Any:
     """The weighted sum of outcomes of chance, of a group the best, and their weight; the best of moves, and 1."""
     total, total_weight, best, weight, last_group = np.int64(0), np.int64(0), np.int64(WORST), np.int64(0), np.int64(0)
@@ -246,22 +242,18 @@ def sum_of_best(merits: NDArray[Any], weights: NDArray[Any], first: int, last: i
     return (total + weight * best, total_weight) if total_weight else (best, np.int64(1))
 
 
-@register_jitable
-def new_places(room: int) -> Any:
-    """Room for the places of so many children, and scratch."""
-    return np.empty((2, room), np.int64)
-
-
-@register_jitable
+@part
 def find_children(stored: Any, listed: Any, count: int, places: Any, low: int, marks: NDArray[Any]) -> Any:
     """Look up the unfinished children of listed moves; return their places, -1 of those that are missing, and scratch.
+
+    `places`: (2, n) int64, room for that.
 
     Each step is done for all moves before the next, so that their memory accesses overlap.
     """
     states, keys, merits = stored.states, listed.keys, listed.merits
     begins, shift = states.begins, states.shift
     if places.shape[1] < len(keys):
-        places = new_places(len(keys))
+        places = np.empty((2, len(keys)), np.int64)
     for j in range(count):
         prefetch(begins, keys[j] >> shift)
     for j in range(count):
@@ -308,7 +300,7 @@ def look_up(states: Any, key: Any) -> Any:
     return low if low < end and states.lows[low] == low_bits(states, key) else np.int64(-1)
 
 
-@register_jitable
+@part
 def low_bits(states: Any, key: Any) -> Any:
     """The bits of a state that `lows` has."""
     return key & ((np.int64(1) << states.shift) - 1)
@@ -359,7 +351,7 @@ def ground(
         tiers: Their tiers.
         left: Written.
     """
-    states, listed, places = states_at(stored.states, pending), new_edges(BATCH_MOVES), new_places(0)
+    states, listed, places = states_at(stored.states, pending), new_edges(BATCH_MOVES), np.empty((2, 0), np.int64)
     indices, merits = stored.indices, stored.merits
     left_count = cursor = 0
     while cursor < len(pending):

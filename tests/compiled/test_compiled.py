@@ -172,7 +172,7 @@ def test_no_kernel_assigns_a_slice_to_a_slice():
     """That takes Numba two seconds to compile, for a message about shapes; a loop takes none."""
     for path in Path(sources.PACKAGE).rglob("*.py"):
         text = path.read_text("utf-8")
-        if re.search(r"^@(shared|kernel|inlined|register_jitable)", text, re.MULTILINE):
+        if re.search(r"^@(shared|kernel|inlined|part|register_jitable)", text, re.MULTILINE):
             for function in ast.parse(text).body:
                 if isinstance(function, ast.FunctionDef) and function.decorator_list:
                     assigned = [node for node in ast.walk(function) if isinstance(node, ast.Assign)]

@@ -26,7 +26,7 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "wasm": {"wasmtime", "base", "rules", "search"},
     "store": {"llvmlite", "msgspec", "numba", "numpy", "base", "rules"},
     "compiled": {"llvmlite", "msgpack", "numba", "numpy", "base", "games", "rules", "search", "check", "store", "wasm"},
-    "book": {"lmdb", "msgpack", "numba", "numpy", "base", "games", "rules", "compiled", "store"},
+    "book": {"lmdb", "msgpack", "numpy", "base", "games", "rules", "compiled", "store"},
     "play": {"base", "rules", "search", "check", "wasm", "compiled", "book"},
     "learning": {
         "cma", "numpy", "sklearn", "threadpoolctl", "base", "rules", "search", "compiled", "book", "play",
@@ -35,9 +35,9 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "export": {"pyarrow", "resvg_py", "base", "rules", "check", "compiled", "book", "play", "puzzles"},
     "sweep": {"numba", "numpy", "base", "rules", "search", "check", "compiled", "store", "book"},
     "cluster": {
-        "fsspec", "numba", "numpy", "psutil", "ray", "base", "rules", "compiled", "store", "book", "sweep",
+        "fsspec", "numpy", "psutil", "ray", "base", "rules", "compiled", "store", "book", "sweep",
     },
-    "verifying": {"numba", "numpy", "base", "rules", "search", "compiled", "store", "book", "play", "sweep"},
+    "verifying": {"numpy", "base", "rules", "search", "compiled", "store", "book", "play", "sweep"},
     "solving": {"base", "rules", "search", "check", "compiled", "store", "book", "sweep", "cluster"},
     "edit": {"base", "rules", "search", "compiled", "book", "solving"},
     "estimate": {"base", "rules", "search", "check", "compiled", "sweep", "solving"},

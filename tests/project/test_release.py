@@ -48,11 +48,12 @@ def test_every_version_that_is_asked_for_has_a_lower_bound():
 WITHOUT_NAMES_OF_NUMBAS_OWN = """
 import sys
 
-sys.modules["solver.compiled.linking"] = None
+sys.modules["solver.store.linking"] = None
 from solver.rules.game import load_game
-from solver.compiled import agreement, inlining
+from solver.compiled import agreement
+from solver.store import shared
 
-assert "pipeline_class" not in inlining.PART
+assert "pipeline_class" not in shared.PART
 agreement.compare(load_game("coins:8"), range(9))
 """
 WITHOUT_NAMES_OF_RAYS_OWN = """
@@ -77,8 +78,8 @@ def test_without_names_of_numbas_and_rays_own_rules_compile_and_a_cluster_runs(t
 
 def test_without_names_of_numbas_own_parts_are_compiled_like_any_function(monkeypatch):
     pytest.importorskip("numba")
-    parts = ROOT / "solver" / "compiled" / "inlining.py"
-    monkeypatch.delitem(sys.modules, "solver.compiled.linking", raising=False)
+    parts = ROOT / "solver" / "store" / "shared.py"
+    monkeypatch.delitem(sys.modules, "solver.store.linking", raising=False)
     monkeypatch.delattr("numba._dynfunc.make_function")
     assert "pipeline_class" not in runpy.run_path(str(parts))["PART"]
     monkeypatch.undo()

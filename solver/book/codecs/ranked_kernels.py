@@ -12,10 +12,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from solver.base import value
 from solver.base.errors import UncompiledRules
 from solver.base.parallel import Workers
 from solver.base.value import WIN
@@ -24,10 +22,11 @@ from solver.book.codecs.ranked import MOST_STEPS, RECOVERED, Ranks, symbols_of, 
 from solver.book.mapping import bodies_of
 from solver.book.solution import Part
 from solver.compiled.binding import bind, compiling, inlined, kernel
-from solver.compiled.inlining import PART
+from solver.compiled.edges import lift, terminal_merit
 from solver.store.directory import cells_of
 from solver.store.packed import Table
 from solver.store.runs import spans, splitters
+from solver.store.shared import part
 from solver.store.sorting import radix_sort
 
 Group = tuple[int, NDArray[Any]]  # its first rank, and the symbols of all
@@ -38,9 +37,7 @@ ALL = -1  # actions, in place of their bits
 FURTHEST = 4096  # plies that a value may be away from where it is stored
 COMPARED = 1000  # states that the plain rules are asked about as well
 UNKNOWN, LACKING = 1 << 60, 1 << 61  # no merits: not told; of a state that the book lacks
-fill = register_jitable(ranked.fill)
-lift = register_jitable(**PART)(value.lift)
-terminal_merit = register_jitable(**PART)(value.terminal_merit)
+fill = part(ranked.fill)
 
 
 @kernel

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba.extending import register_jitable
-
 from solver.base import value
 from solver.compiled.binding import inlined, kernel
 from solver.compiled.exact.table import LIMIT, WIN
+from solver.store.shared import part
 
 game: Any = None  # constants of the bound copies
 SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = PROMISES = REPLIES = OUTLOOK = FOLLOWUP = BOUNDS = LONGEST = False
 
-lift = register_jitable(value.lift)
-drop = register_jitable(value.drop)
+lift = part(value.lift)
+drop = part(value.drop)
 
 FORCED = 64  # single replies that are played on at most, lest a game with cycles goes on for ever
 FAR = 1 << 30  # what stands for a merit outside -WIN..WIN

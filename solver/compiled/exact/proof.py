@@ -40,6 +40,7 @@ from solver.rules.game import Rules, is_built_in
 from solver.search import Budget, SearchStatus
 from solver.search import alphabeta as plain_search
 from solver.store.addresses import borrowed
+from solver.store.shared import part
 
 game: Any = None  # constants of the bound copies
 EVALUATE = False
@@ -84,7 +85,7 @@ def refutation_in(data: int) -> Any:
     return data >> REFUTATION_SHIFT & SURE
 
 
-@register_jitable
+@part
 def remember(table: Words, key: Any, bound: int, proof: int, refutation: int, nodes: int) -> None:
     """Store both numbers of a state, in its own place, a free one, or that of the entry which took fewest nodes."""
     first, size = bucket_of(key, len(table), ENTRIES), size_of(key)

@@ -31,7 +31,7 @@ from solver.base.errors import MethodError
 from solver.compiled.operators import raised_to
 from solver.compiled.states import MIXER, Words, folded, in_place_of, unpacked, word_count, word_in
 from solver.compiled.wide import WORD, Wide
-from solver.store.shared import shared
+from solver.store.shared import part, shared
 
 LIMIT = 1 << 23  # above all merits
 WIN = LIMIT - 1  # the merit of a win now
@@ -151,7 +151,7 @@ def high_of(data: int) -> Any:
     return (data >> 24 & LOW_BITS) - LIMIT
 
 
-@register_jitable
+@part
 def keep(table: Words, key: Any, low: int, high: int, work: int) -> None:
     """Store bounds, joined with those known. If the bucket is full, the entry that cost less makes way."""
     bucket, size = bucket_of(key, len(table)), size_of(key)

@@ -38,12 +38,11 @@ from numba.extending import register_jitable
 
 from solver.base import value
 from solver.compiled.exact.table import bucket_of, has_key, new_table, size_of, write_key
-from solver.compiled.inlining import PART
 from solver.compiled.lookahead.depth import TAKEN, Field, Frame, Model, Move, Path, Window, lifted, list_moves_at
 from solver.compiled.states import Words, copy_row, put_state, state_at, state_in
 from solver.search import SearchStatus
 from solver.store.addresses import borrowed
-from solver.store.shared import shared
+from solver.store.shared import PART, part, shared
 
 WIN = value.WIN
 WIDE = 512  # rows of `moves` that a state finds free
@@ -101,7 +100,7 @@ def remembered(memory: Any, key: Any, depth: int, alpha: float, beta: float, sco
     return high if high <= alpha else np.nan, note
 
 
-@register_jitable(**PART)
+@part
 def keep(table: Words, bounds: Any, key: Any, note: int, low: float, high: float) -> None:
     """Store bounds, joined with the known bounds for this depth; of the bucket's entries the shallower makes way."""
     depth = note & DEPTH_BITS
@@ -318,7 +317,7 @@ def begin(path: Any, depth: int) -> None:
     search[Field.PLY] = 0
 
 
-@register_jitable(**PART)
+@part
 def is_known(path: Any, scores: bool) -> Any:
     """Whether more depth cannot change the result: no state was cut off, or the win or loss comes before those."""
     frames, windows, _, _ = path

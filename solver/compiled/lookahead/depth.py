@@ -28,14 +28,13 @@ from solver.base import value
 from solver.compiled.binding import bind, compiling, inlined, kernel, respelled
 from solver.compiled.edges import address_of, caller, lift, terminal_merit
 from solver.compiled.exact.moves import key_of, sign_of
-from solver.compiled.inlining import PART
 from solver.compiled.lookahead.evaluation import LIMIT, Evaluation
 from solver.compiled.states import Words, columns, put_state, state_at, state_in, told
 from solver.rules.game import Rules
 from solver.rules.width import USUAL
 from solver.search import SearchStatus
 from solver.store.addresses import borrowed
-from solver.store.shared import shared
+from solver.store.shared import PART, shared
 
 game: Any = None  # constants of the bound copies
 SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = BOUNDS = FEATURES = PROMISES = False

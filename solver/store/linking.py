@@ -12,9 +12,8 @@ from numba import _dynfunc  # type: ignore[attr-defined]
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_machinery import register_pass
+from numba.core.lowering import Lower
 from numba.core.typed_passes import NativeLowering
-
-from solver.compiled.checked import CheckedLower
 
 NEEDED = (
     (JITCodeLibrary, ("_optimize_functions", "_raise_if_finalized", "_get_module_for_linking", "finalize")),
@@ -46,16 +45,13 @@ class PartLowering(NativeLowering):
     """Lowering without an address to call: callers know the part by its library."""
 
     _name = "part_lowering"
-    _is_checked = False
-
-    @property
-    def lowering_class(self) -> Any:
-        return CheckedLower if self._is_checked else super().lowering_class
+    lowering_class: Any = Lower
 
     def run_pass(self, state: Any) -> bool:
         state.flags.no_compile = True
         # Numba has one object for this pass. It reads `lowering_class` before it compiles anything else.
-        self._is_checked = getattr(state.func_id.func, "is_checked", False)
+        is_checked = getattr(state.func_id.func, "is_checked", False)
+        self.lowering_class = PartCompiler.checking_class if is_checked else Lower
         super().run_pass(state)
         state.library.finalize()
         lowered = state["cr"]
@@ -69,6 +65,9 @@ class PartLowering(NativeLowering):
 
 class PartCompiler(Compiler):
     """A `pipeline_class` for functions that only compiled ones call."""
+
+    # `compiled.binding` puts it here
+    checking_class: Any = None
 
     def define_pipelines(self) -> list[Any]:
         state = self.state
