@@ -242,6 +242,40 @@ def fork_is_safe() -> bool:
         return False
 
 
+_turns: int | None = None  # a file without a name: processes lock a byte of it for each piece of work
+
+
+def share_turns() -> int:
+    """Let `turn` hold between this process and those that it forks from now on, on Linux. Returns the descriptor."""
+    global _turns
+    if _turns is None:
+        import tempfile
+
+        _turns, path = tempfile.mkstemp()
+        os.unlink(path)
+    return _turns
+
+
+@contextlib.contextmanager
+def turn(name: str, wait: bool = True) -> Iterator[None]:
+    """Do a piece of work while no other process does it (`share_turns`), after a `wait` or else BlockingIOError.
+
+    A process that dies keeps nobody waiting.
+    """
+    if _turns is None:
+        yield
+        return
+    import fcntl
+
+    # Forks have the same hashes
+    byte = hash(name) & 0x7FFFFFFF
+    fcntl.lockf(_turns, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
+    try:
+        yield
+    finally:
+        fcntl.lockf(_turns, fcntl.LOCK_UN, 1, byte)
+
+
 def end_with_parent() -> None:
     """In a child on Linux: it is killed when its parent ends."""
     import ctypes

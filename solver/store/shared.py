@@ -25,6 +25,7 @@ import numba
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
+from solver.base import system
 from solver.base.extras import has_cache, private_part
 from solver.rules.sources import digest_behind
 
@@ -87,20 +88,25 @@ def shared(function: F) -> F:
 def once_for_constants(dispatcher: Any) -> Any:
     """Return the same dispatcher, of which a caller that gives it a constant has no copy compiled for that constant.
 
-    Numba makes one, even for the 0 with which a count begins.
+    Numba makes one, even for the 0 with which a count begins. What another process compiles ahead
+    (`sweep.compiling`) is waited for, and comes from the cache.
 
     Tried with Numba 0.68.0 and 0.68.1. Without its private name kernels take longer to compile.
     """
     path = "core.dispatcher.Dispatcher.get_call_template"
     if private_part(numba, path, "kernels are compiled anew for each constant") is None:
         return dispatcher
-    usual = dispatcher.get_call_template
+    usual, compile_now = dispatcher.get_call_template, dispatcher.compile
+
+    def compile_in_turn(signature: Any) -> Any:
+        with system.turn(dispatcher.py_func.__qualname__):
+            return compile_now(signature)
 
     def template(args: Any, kws: Any) -> Any:
         plain: Any = numba.types.unliteral
         return usual([plain(kind) for kind in args], {name: plain(kind) for name, kind in kws.items()})
 
-    dispatcher.get_call_template = template
+    dispatcher.compile, dispatcher.get_call_template = compile_in_turn, template
     return dispatcher
 
 

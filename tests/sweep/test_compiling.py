@@ -8,9 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from solver.book import streaming
+from solver.rules.game import Rules, load_game
+from solver.solving import pipeline
+from solver.sweep import compiling
 from tests.compiled.test_compiled import write_race
 from tests.processes import BY_KERNELS, python
-from tests.ways import until
+from tests.ways import by_kernels, until
 from tests.written import line_of
 
 pytest.importorskip("numba")
@@ -24,7 +28,8 @@ def run(tmp_path, code, **options):
     """Run code in a process of one thread with a cache of its own; the JSON that it prints."""
     write_race(tmp_path / "race.py")
     head = f"""
-        import json, os, sys, time
+        import contextlib, json, os, sys, time
+        from solver.base.system import turn
         from solver.rules.game import Rules, load_game
         from solver.sweep import compiling
         compiling.cores = lambda: 2
@@ -41,20 +46,32 @@ def test_what_the_other_process_compiles_is_found(tmp_path):
     found = run(
         tmp_path,
         """
-        with compiling.ForkedCompiler(rules, True) as other:
-            started = other.process is not None
-            other.wait()
-        cached = compiling.are_cached(rules, True)
+        other = compiling.ForkedCompiler(rules, True)
+        started = len(other.processes)
         from solver.compiled.edges import CompiledMoves
-        compiled = CompiledMoves(rules)
+        compiled, free = CompiledMoves(rules), True
+        while free and not compiling.are_cached(rules, True):
+            free = False
+            with contextlib.suppress(BlockingIOError), turn(compiled.listing.py_func.__qualname__, wait=False):
+                free = not time.sleep(0.01)
         compiled.moves
+        other.stop()
+        cached = compiling.are_cached(rules, True)
         kernels = compiled.kernels
         hits = [sum(one.stats.cache_hits.values()) for one in (kernels.edges, kernels.keep)]
-        again = compiling.ForkedCompiler(rules, True).process
+        again = compiling.ForkedCompiler(rules, True).processes
         print(json.dumps([started, cached, hits, again]))
         """,
     )
-    assert found == [True, True, [1, 0], None]
+    assert found == [1, True, [1, 0], []]
+
+
+def test_what_is_compiled_ahead_is_what_a_solve_calls(tmp_path, monkeypatch):
+    by_kernels(monkeypatch)
+    monkeypatch.setattr(streaming, "PLAIN_LIMIT", 0)
+    pipeline.solve("connect-four:4,3", tmp_path / "book").close()
+    for kernel, *arguments in compiling._kernels(Rules(load_game("connect-four:4,3")), True, None):
+        assert tuple(map(kernel.typeof_pyval, arguments)) in kernel.overloads, kernel
 
 
 @pytest.mark.slow
@@ -74,8 +91,9 @@ def test_the_other_process_goes_with_its_parent_and_is_not_waited_for(tmp_path):
         tmp_path,
         """
         compiling.TINY_SOLVE_SECONDS = 10_000
-        with compiling.ForkedCompiler(rules, True) as other:
-            process = other.process
+        other = compiling.ForkedCompiler(rules, True)
+        [process] = other.processes
+        other.stop()
         try:
             os.kill(process, 0)
         except ProcessLookupError:
@@ -88,7 +106,7 @@ def test_the_other_process_goes_with_its_parent_and_is_not_waited_for(tmp_path):
         f"""
         compiling.TINY_SOLVE_SECONDS = 10_000
         other = compiling.ForkedCompiler(rules, True)
-        open({str(tmp_path / "pid")!r}, "w").write(str(other.process))
+        open({str(tmp_path / "pid")!r}, "w").write(str(*other.processes))
         os.kill(os.getpid(), 9)
         """,
     )
@@ -110,8 +128,9 @@ def test_it_is_not_started_where_it_gains_nothing_or_cannot_be(tmp_path):
         """
         import resource, threading
         def started():
-            with compiling.ForkedCompiler(rules, True) as other:
-                return other.process is not None
+            other = compiling.ForkedCompiler(rules, True)
+            other.stop()
+            return len(other.processes)
         found = []
         compiling.cores = lambda: 1
         found.append(started())
@@ -130,4 +149,4 @@ def test_it_is_not_started_where_it_gains_nothing_or_cannot_be(tmp_path):
         print(json.dumps(found))
         """,
     )
-    assert started == [False, False, False]
+    assert started == [0, 0, 0]

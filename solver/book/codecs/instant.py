@@ -60,7 +60,7 @@ def encode_chunk(
     # The last 16 for two states that are far apart, whose unary part is the longest
     room = (MOST_BYTES + key_bytes) * len(states) + 16
     out, lengths = machine.new_bytes(room), machine.new_integers(len(counts))
-    encode = machine.compiled(encode_groups, put_bits, put_marks, put_values, put_numbers, put_keys)
+    encode = machine.compiled(*ENCODER)
     used = encode(states, indices, index_bytes, machine.new_integers(palette_size), out, lengths)
     return out[:used], counts, as_list(lengths)
 
@@ -195,6 +195,9 @@ def put_bits(items: Any, first_index: int, count: int, least: int, width: int, o
         for byte in range((bit & 7) + width + 7 >> 3):
             out[start + (bit >> 3) + byte] |= bits >> 8 * byte & 255
     return end
+
+
+ENCODER = encode_groups, put_bits, put_marks, put_values, put_numbers, put_keys
 
 
 def find(segment: Any, state: int) -> int | None:

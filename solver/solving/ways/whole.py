@@ -54,33 +54,37 @@ class Sweep:
         from solver.sweep.compiling import ForkedCompiler
 
         rules, options, folder = job.rules, job.options, job.beside(".work")
-        with ForkedCompiler(rules, rules.kind.in_tiers(options.method)) as compiler:
-            begun = folder is not None and folder.exists() and extras.has_kernels()
-            work, games = _work(job) if begun else None, list[RandomGame]()
-            if not rules.kind.converts and (work is None or work.resumed is None):
-                games = job.played()
-                outcome = plain.tried(job, games, compiler.cached)
-                if outcome is not None:
-                    return outcome if work is None else outcome._replace(remove=work.remove)
-            reason = None if extras.has_kernels() else extras.remedy()
-            if reason is None:
-                from solver.sweep import exhaustive
+        compiler = ForkedCompiler(rules, rules.kind.in_tiers(options.method), options.codec)
+        # It goes on while the book is written
+        job.files.callback(compiler.stop)
+        begun = folder is not None and folder.exists() and extras.has_kernels()
+        work, games = _work(job) if begun else None, list[RandomGame]()
+        if not rules.kind.converts and (work is None or work.resumed is None):
+            games = job.played()
+            outcome = plain.tried(job, games, compiler.cached)
+            if outcome is not None:
+                compiler.stop()
+                return outcome if work is None else outcome._replace(remove=work.remove)
+        reason = None if extras.has_kernels() else extras.remedy()
+        if reason is None:
+            from solver.sweep import exhaustive
 
-                options.progress("compile", 0, 0)
-                compiler.wait()
-                work = work or _work(job)
-                try:
-                    solved = exhaustive.solve(rules, work, options, states_of(games))
-                    return Outcome(solved, solved.method, "complete", work.remove)
-                except UncompiledRules as error:
-                    reason = str(error)
-                except MethodError as error:
-                    takes_cycles = options.method == Method.RETROGRADE
-                    if takes_cycles or rules.kind.cyclic not in (Method.RETROGRADE, None) or not rules.scores:
-                        raise
-                    # scores, with moves that stay in a tier: plain searches take them if they make no cycle
-                    reason = str(error)
-                work.remove()
+            options.progress("compile", 0, 0)
+            if not extras.has_cache():
+                compiler.stop()
+            work = work or _work(job)
+            try:
+                solved = exhaustive.solve(rules, work, options, states_of(games))
+                return Outcome(solved, solved.method, "complete", work.remove)
+            except UncompiledRules as error:
+                reason = str(error)
+            except MethodError as error:
+                takes_cycles = options.method == Method.RETROGRADE
+                if takes_cycles or rules.kind.cyclic not in (Method.RETROGRADE, None) or not rules.scores:
+                    raise
+                # scores, with moves that stay in a tier: plain searches take them if they make no cycle
+                reason = str(error)
+            work.remove()
         if rules.kind.converts:
             raise MethodError(f"{rules.name}: {reason}: leave --conversion out")
         options.say_plainly(reason)
