@@ -10,6 +10,7 @@ from __future__ import annotations
 import _thread
 import contextlib
 import errno
+import functools
 import os
 import signal
 import sys
@@ -242,18 +243,20 @@ def fork_is_safe() -> bool:
         return False
 
 
-_turns: int | None = None  # a file without a name: processes lock a byte of it for each piece of work
-
-
+@functools.cache
 def share_turns() -> int:
-    """Let `turn` hold between this process and those that it forks from now on, on Linux. Returns the descriptor."""
-    global _turns
-    if _turns is None:
-        import tempfile
+    """Let `turn` hold between this process and those that it forks from now on, on Linux.
 
-        _turns, path = tempfile.mkstemp()
-        os.unlink(path)
-    return _turns
+    Returns the descriptor of a file without a name, of which processes lock a byte for each piece of work. Raises
+    OSError where files cannot be locked.
+    """
+    import fcntl
+    import tempfile
+
+    descriptor, path = tempfile.mkstemp()
+    os.unlink(path)
+    fcntl.lockf(descriptor, fcntl.LOCK_SH, 1, 1 << 31)  # behind all that stand for work
+    return descriptor
 
 
 @contextlib.contextmanager
@@ -262,18 +265,18 @@ def turn(name: str, wait: bool = True) -> Iterator[None]:
 
     A process that dies keeps nobody waiting.
     """
-    if _turns is None:
+    if not share_turns.cache_info().currsize:
         yield
         return
     import fcntl
 
     # Forks have the same hashes
     byte = hash(name) & 0x7FFFFFFF
-    fcntl.lockf(_turns, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
+    fcntl.lockf(share_turns(), fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
     try:
         yield
     finally:
-        fcntl.lockf(_turns, fcntl.LOCK_UN, 1, byte)
+        fcntl.lockf(share_turns(), fcntl.LOCK_UN, 1, byte)
 
 
 def end_with_parent() -> None:

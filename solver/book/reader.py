@@ -451,16 +451,6 @@ class Book(Mapping[int, Value]):
     def __exit__(self, *raised: object) -> None:
         self.close()
 
-    def _repr_html_(self) -> str:
-        from solver.book.card import card
-
-        try:
-            size = self.size
-        except OSError:
-            # A temporary file, gone when the book was closed
-            size = None
-        return card(self.header, self.path.name, size)
-
     def __repr__(self) -> str:
         return f"<Book {self.path.name}: {self.header.game}, {len(self):,} states{'' if self._mapped else ', closed'}>"
 

@@ -21,7 +21,7 @@ from solver.cluster.store import LOOKED, Damaged, File, one_line, store_at
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import load_game
 
-READ, WRITTEN = 1 << 16, 4 << 20  # bytes of the driver's file, and of each node's
+READ = 1 << 16  # bytes of the driver's file, and of each node's
 ANSWER_SECONDS = 120.0  # seconds for the answer of a node, whose worker may have to start
 PROBE = "probe-starts-0-0"  # a label of shard files, so that a file that is left behind goes with them
 LESS = "give all nodes the same files"
@@ -38,15 +38,13 @@ class Wanted(NamedTuple):
 class Examined(NamedTuple):
     """A node: facts of it, None where it does not say, and why it can take no part.
 
-    `written` are bytes a second to the store. `ahead` are the seconds by which its clock certainly differs from that
-    of the driver.
+    `ahead` are the seconds by which its clock certainly differs from that of the driver.
     """
 
     host: str
     version: str | None = None
     fingerprint: str | None = None
     sees_store: bool = False
-    written: float | None = None
     memory: int | None = None
     ahead: float | None = None
     faults: tuple[str, ...] = ()
@@ -74,7 +72,7 @@ def look(engine: Engine, wanted: Wanted) -> list[Examined]:
                 continue
             clock, here = facts["clock"], socket.gethostname()
             ahead = max(0.0, clock - time.time()) or min(0.0, clock - sent)
-            read = {name: facts.get(name) for name in ("version", "fingerprint", "written", "memory")}
+            read = {name: facts.get(name) for name in ("version", "fingerprint", "memory")}
             faults = []
             if facts["version"] != __version__:
                 faults.append(f"has solverbook {facts['version']}, {here} has {__version__}: install the same on both")
@@ -115,8 +113,6 @@ def line(node: Examined) -> str:
         facts.append(f"rules {node.fingerprint[:12]}")
     if node.sees_store:
         facts.append("sees the store")
-    if node.written:
-        facts.append(f"writes {node.written / 1e6:,.0f} MB/s")
     if node.memory is not None:
         facts.append(f"{node.memory / 1e9:.1f} GB of memory free")
     if node.ahead is not None and abs(node.ahead) > LOOKED:
@@ -138,9 +134,7 @@ def examine(game: str, wanted: str, url: str, name: str, length: int) -> dict[st
         store = store_at(url)
         store.get(File(name, length), np.uint8)
         facts["sees_store"] = True
-        data, begun = np.frombuffer(os.urandom(WRITTEN), np.uint8), time.perf_counter()
-        file = store.put(PROBE, data)
-        facts["written"] = WRITTEN / (time.perf_counter() - begun)
+        file = store.put(PROBE, np.zeros(READ, np.uint8))
         store.remove([file.name])
     except Damaged:
         facts["sees_store"] = False

@@ -31,8 +31,8 @@ from solver.rules.game import GameOrName, Rules, game_text
 from solver.rules.notation import format_action
 
 PLAYERS = {"perfect": -1, "random": 0, "sees 1": 1, "sees 2": 2, "sees 3": 3}  # and the plies that they see
+
 MAX_PLIES = 1000  # of a game, which then counts as a draw
-MOST_UNFOLDED = 50_000  # positions that are counted one by one to know what symmetry saves
 
 
 class Outcomes(NamedTuple):
@@ -90,7 +90,6 @@ class Profile(NamedTuple):
         game: Its name.
         value: Value of the start, for the first player. None if it is not known.
         states: Positions, symmetric ones counted once. None in a simulation, and of a trimmed book.
-        unfolded: Positions, symmetric ones counted each. None if the game has no symmetry, or above MOST_UNFOLDED.
         matrix: The games of each pair of players.
         plies: Play by ply.
         first_moves: Each first move with its value, None if it is not known, and its expected result between players
@@ -101,7 +100,6 @@ class Profile(NamedTuple):
     game: str
     value: Value | None
     states: int | None
-    unfolded: int | None
     matrix: list[Outcomes]
     plies: list[Ply]
     first_moves: list[tuple[str, Value | None, float]]
@@ -167,21 +165,10 @@ def profile(
         assert move.value is not None
         expected = float(move.value.score) if following is None else float(played[following][0][:, 1].sum())
         rated.append((format_action(player.game, start, move.action), move.value, expected))
-    # How many positions play can reach, symmetric ones counted each
-    seen = dict.fromkeys(rules.roots() if rules.folds and len(book) <= MOST_UNFOLDED else ())
-    for state in (waiting := list(seen)):
-        if rules.is_terminal(state):
-            continue
-        new = [child for _, _, child in rules.children(state) if child not in seen]
-        seen.update(dict.fromkeys(new))
-        waiting.extend(dict.fromkeys(new))
-        if len(seen) > MOST_UNFOLDED:
-            break
     return Profile(
         game_text(player.game),
         player.value(start).value,
         book.states or (len(book) if book.header.trim is None else None),
-        len(seen) if 0 < len(seen) <= MOST_UNFOLDED else None,
         matrix,
         [
             Ply(ply, share, moves / share, one_good / choice if choice else 0.0)
@@ -231,7 +218,7 @@ def _simulated(player: Player, games: int, progress: Progress) -> Profile:
         mover = 0 if rules.same_mover(start, move.action, child) else 1
         expected = simulation.play(child, mover, float(rules.gain(start, move.action)), ("sees 2", "sees 2")).mean
         rated.append((format_action(player.game, start, move.action), move.value, expected))
-    return Profile(game_text(player.game), answer.value, None, None, matrix, branching, rated, games)
+    return Profile(game_text(player.game), answer.value, None, matrix, branching, rated, games)
 
 
 def refuse_chance(rules: Rules) -> None:

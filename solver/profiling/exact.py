@@ -23,11 +23,11 @@ from solver.book import Book
 from solver.learning.moves import graph
 from solver.play.player import Player
 from solver.play.practical import Practical, Reply
+from solver.profiling import MAX_PLIES
 from solver.rules.width import USUAL
 from solver.store.shared import shared
 
 ERROR = 1e-6  # share of games under way at which play stops
-MAX_PLIES = 1000  # of a game, which then counts as a draw
 STILL = 1e-12  # share of games whose positions may differ where play goes on as two plies ago
 PERFECT = -1  # plies that a player sees who knows all values
 SHARE, COLUMNS = 5, 9  # of a row of sums, as `Games.play` returns it

@@ -30,7 +30,6 @@ def facts(profile: Profile) -> dict[str, Any]:
         "game": profile.game,
         "root": facts_of(profile.value),
         "states": profile.states,
-        "unfolded": profile.unfolded,
         "games": profile.games,
         "players": profile.players,
         "matrix": [outcomes._asdict() for outcomes in profile.matrix],
@@ -49,8 +48,6 @@ def text(profile: Profile, rules: Rules) -> str:
     lines = [f"{profile.game}: {value}"]
     if profile.states is not None:
         lines[0] += f", {profile.states:,} positions"
-    if profile.states is not None and profile.unfolded:
-        lines[0] += f" ({profile.unfolded:,} without symmetry)"
     if profile.games is not None:
         means = f"means within {_widest(profile):.2f} (95 %)"
         lines.append(f"simulated: {profile.games:,} games for each pair of players; {means}")
@@ -162,9 +159,6 @@ def _head(profile: Profile, rules: Rules) -> str:
     text = f"Between perfect players: {value}."
     if profile.states is not None:
         text += f" {profile.states:,} positions, symmetric ones counted once."
-        if profile.unfolded:
-            saved = 1 - profile.states / profile.unfolded
-            text += f" Without symmetry there are {profile.unfolded:,}: symmetry saves {saved:.0%}."
     if profile.games is not None:
         text += (
             f" The report rests on {profile.games:,} simulated games for each pair of players. The mean results are"

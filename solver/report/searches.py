@@ -102,14 +102,12 @@ def sweep_text(facts: dict[str, Any]) -> str:
     taken = f"{needed:,.0f} MiB" if needed >= memory else f"{memory:,.0f} MiB, less with --memory{remark}"
     if needed > available:
         taken = f"{needed:,.0f} MiB are needed, {available:,.0f} MiB are allowed: give more with --memory"
-    return "\n".join(
-        [
-            *lines,
-            f"memory   about {taken}",
-            f"disk     about {facts['disk'] / 2**20:,.0f} MiB at its peak, the book's included",
-            f"book     about {facts['book_bytes']:,} bytes",
-        ]
-    )
+    lines += [
+        f"memory   about {taken}",
+        f"disk     about {facts['disk'] / 2**20:,.0f} MiB at its peak, the book's included",
+        f"book     about {facts['book_bytes']:,} bytes",
+    ]
+    return "\n".join(lines)
 
 
 def opening_text(facts: dict[str, Any]) -> str:
@@ -119,14 +117,12 @@ def opening_text(facts: dict[str, Any]) -> str:
         lines.append("the later plies as the earlier ones grow, for want of time")
     remark = f"; {facts['unfinished']} of it not finished, so rather more" if facts["unfinished"] else ""
     took = f"{duration(facts['seconds'])} +- {duration(facts['margin'])}"
-    return "\n".join(
-        [
-            *lines,
-            f"time     {took}, from a sample of {facts['sample']}{remark}",
-            f"memory   {facts['memory'] / 2**20:,.0f} MiB",
-            f"book     {facts['book_bytes']:,} bytes",
-        ]
-    )
+    lines += [
+        f"time     {took}, from a sample of {facts['sample']}{remark}",
+        f"memory   {facts['memory'] / 2**20:,.0f} MiB",
+        f"book     {facts['book_bytes']:,} bytes",
+    ]
+    return "\n".join(lines)
 
 
 def plan_text(facts: dict[str, Any]) -> str:
@@ -138,18 +134,17 @@ def plan_text(facts: dict[str, Any]) -> str:
         longest = max(tier["phases"], key=lambda phase: phase["seconds"])
         taken = size(tier["storage"]), size(tier["shuffle"])
         rows.append((str(tier["tier"]), *numbers, *times, *taken, longest["bound"]))
-    return "\n".join(
-        [
-            *table(rows, ">"),
-            f"stored   {_about(facts)}{facts['states']:,} states, {_from(facts)}",
-            f"time     about {duration(facts['seconds'])}, {duration(facts['book_seconds'])} of it for the book",
-            f"memory   about {size(facts['memory'])} a worker",
-            f"storage  about {size(facts['storage'])}",
-            f"shuffle  about {size(facts['shuffle'])}",
-            f"book     about {facts['book_bytes']:,} bytes",
-            *([f"price    {facts['price']:,.2f}"] if facts["price"] else []),
-        ]
-    )
+    lines = [
+        *table(rows, ">"),
+        f"stored   {_about(facts)}{facts['states']:,} states, {_from(facts)}",
+        f"time     about {duration(facts['seconds'])}, {duration(facts['book_seconds'])} of it for the book",
+        f"memory   about {size(facts['memory'])} a worker",
+        f"storage  about {size(facts['storage'])}",
+        f"shuffle  about {size(facts['shuffle'])}",
+        f"book     about {facts['book_bytes']:,} bytes",
+        *([f"price    {facts['price']:,.2f}"] if facts["price"] else []),
+    ]
+    return "\n".join(lines)
 
 
 def between(low: int, high: int) -> str:

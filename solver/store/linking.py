@@ -8,22 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import _dynfunc  # type: ignore[attr-defined]
+from numba._dynfunc import make_function
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
 from numba.core.typed_passes import NativeLowering
 
-NEEDED = (
-    (JITCodeLibrary, ("_optimize_functions", "_raise_if_finalized", "_get_module_for_linking", "finalize")),
-    (NativeLowering, ("run_pass",)),
-    (Compiler, ("define_pipelines",)),
-    (_dynfunc, ("make_function",)),
-)
-for _owner, _names in NEEDED:
-    for _name in _names:
-        getattr(_owner, _name)
+for _name in ("_optimize_functions", "_raise_if_finalized", "_get_module_for_linking", "finalize"):
+    getattr(JITCodeLibrary, _name)
 
 
 class Part(JITCodeLibrary):
@@ -56,7 +49,7 @@ class PartLowering(NativeLowering):
         state.library.finalize()
         lowered = state["cr"]
         about, module = lowered.fndesc, lowered.fndesc.lookup_module()
-        handle = _dynfunc.make_function(module, about.qualname, "", 0, lowered.env, (state.library,))
+        handle = make_function(module, about.qualname, "", 0, lowered.env, (state.library,))
         state.targetctx.insert_user_function(handle, about, [state.library])
         state.reload_init.extend(state.library._reload_init)
         state["cr"] = lowered._replace(cfunc=handle)

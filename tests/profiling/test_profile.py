@@ -175,8 +175,7 @@ def test_lengths_are_a_distribution(tic_tac_toe):
         assert sum(outcomes.lengths) == pytest.approx(1)
         assert sum(ply * share for ply, share in enumerate(outcomes.lengths)) == pytest.approx(outcomes.length)
     assert tic_tac_toe.of("random", "random").lengths[5] == pytest.approx(1440 / 15120)
-    assert (tic_tac_toe.states, tic_tac_toe.unfolded) == (765, 5478)
-    assert profile_of("coins").unfolded is None
+    assert tic_tac_toe.states == 765
 
 
 def test_the_page_is_one_well_formed_file(tmp_path):
@@ -186,7 +185,6 @@ def test_the_page_is_one_well_formed_file(tmp_path):
     root = ElementTree.fromstring(f"<body>{body}</body>")
     assert len(root.findall(".//*[@role='img']")) == 10
     assert [cell.text for cell in root.findall(".//td")][1] == "+0.00"
-    assert "symmetry saves 86%" in text
     assert "http" not in text and "<script" not in text
 
 
