@@ -25,18 +25,10 @@ SIGHT = 2  # plies within which a win is plain
 MAX_LINE = 60  # plies of a line
 
 
-class _Answer(NamedTuple):
-    value: Value | None
-    exact: bool
-    source: str
-    estimate: float | None = None
-
-
-class Answer(_Answer):
+class Answer(NamedTuple):
     """The value of a state for the side to move, or an estimate of it.
 
-    In games whose moves score immediately, both count only the points still to come. A notebook shows the answer of
-    `Player.value` as a board.
+    In games whose moves score immediately, both count only the points still to come.
 
     Attributes:
         value: The value, or None if it is not known.
@@ -46,21 +38,10 @@ class Answer(_Answer):
             certain but its distance may not be. None if there is none.
     """
 
-    rules: Rules | None = None
-    state: int | None = None
-
-    def at(self, rules: Rules, state: int) -> Answer:
-        """Return this answer, bound to a state and its rules, so that a notebook can draw it."""
-        answer = Answer(*self)
-        answer.rules, answer.state = rules, state
-        return answer
-
-    def _repr_html_(self) -> str | None:
-        if self.rules is None or self.state is None:
-            return None
-        from solver.play.showing import html_of_answer
-
-        return html_of_answer(self.rules, self.state, self)
+    value: Value | None
+    exact: bool
+    source: str
+    estimate: float | None = None
 
 
 class Outcome(NamedTuple):

@@ -200,7 +200,7 @@ class Player:
         answer = self.knowledge.reached(state)
         if self._searches(answer.exact or answer.source == "book"):
             answer = self._search([state], budget or self.budget())[state]
-        return answer.at(self.rules, state)
+        return answer
 
     def best(self, state: int) -> int:
         """Return a best action: the quickest win, else a draw, else the longest loss; the first of equals.

@@ -76,14 +76,6 @@ def answered(rules: Rules, position: Position, answer: Any, labels: Sequence[Lab
     return drawn(rules, position, labels, caption)
 
 
-def html_of_answer(rules: Rules, state: int, answer: Any) -> str:
-    """Return the board of a state, its value and where that is from."""
-    board = answered(rules, first_position(rules, state), answer)
-    return (
-        f'<div style="{looks.CARD}">{board}<div style="color:{looks.FAINT}">from: {escape(answer.source)}</div></div>'
-    )
-
-
 def html_of_moves(rules: Rules, state: int, answer: Any, moves: Sequence[Any]) -> str:
     """Return a board with the value of every move, and beside it a table of the moves."""
     position = first_position(rules, state)

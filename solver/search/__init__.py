@@ -19,8 +19,7 @@ from typing import Any, NamedTuple
 from solver.base.errors import BudgetExceeded, GameError, MethodError
 from solver.base.kinds import MARGIN
 from solver.base.progress import Progress, silent
-from solver.base.value import Value, drop, value_of
-from solver.base.value import merit_of as merit_of
+from solver.base.value import Value, drop, merit_of, value_of
 from solver.rules.game import Rules
 from solver.rules.width import USUAL, as_integer, outside
 
@@ -340,6 +339,19 @@ class ExactSearch:
         """
         budget = Budget(nodes, seconds, None if stop is None else stop.is_set)
         return value_of(self._merit(state, *self._range(state), budget), self.scores, self.win)
+
+    def reaches(
+        self,
+        state: int,
+        value: Value,
+        *,
+        strictly: bool = False,
+        nodes: int | None = None,
+        seconds: float | None = None,
+    ) -> bool:
+        """Tell whether a state is worth at least that much (`strictly`: more), by one question. Raises as `value`."""
+        bound: int = merit_of(value, self.win) + strictly
+        return self._merit(state, bound - 1, bound, Budget(nodes, seconds)) >= bound
 
     def _range(self, state: int) -> tuple[int, int]:
         """Merits between which a state's lies."""

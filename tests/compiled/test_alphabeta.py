@@ -10,7 +10,7 @@ from solver.base.errors import BudgetExceeded, MethodError, UncompiledRules
 from solver.base.value import Value, merit_of
 from solver.rules.game import load_game
 from solver.rules.reading import parse_position
-from solver.search import Budget, alphabeta
+from solver.search import alphabeta
 from tests import DATA, naive
 from tests.games import ACYCLIC, STORES
 from tests.refusals import raises
@@ -39,12 +39,6 @@ def scored(name, limit):
 def pons(value, ply):
     """A connect-four 7x6 value as Pons scores it."""
     return value.score * ((44 - ply - value.distance) // 2) if value.score else 0
-
-
-def reaches(searcher, state, value, more=0):
-    """Whether a state is worth at least a value, or `more`, by one question."""
-    bound = merit_of(value, searcher.win) + more
-    return searcher._merit(state, bound - 1, bound, Budget()) >= bound
 
 
 # One board of each game that has images
@@ -109,8 +103,7 @@ def test_threads_that_search_one_state_together_agree(monkeypatch):
     for state, ply, score in scored("middle-medium", 12):
         for team in teams:
             assert pons(team.value(state), ply) == score
-            leader, value = team.members[0], team.value(state)
-            assert reaches(leader, state, value) and not reaches(leader, state, value, 1)
+            assert team.reaches(state, team.value(state)) and not team.reaches(state, team.value(state), strictly=True)
     leader = teams[1].members[0]
     stop = threading.Event()
     with ThreadPoolExecutor(1) as pool:
@@ -237,8 +230,8 @@ def test_a_null_window_says_whether_a_state_reaches_a_value():
         if not game.is_terminal(state):
             lost += value.score < 0
             for bound in order:
-                assert reaches(searcher, state, bound) == (merit_of(value) >= merit_of(bound))
-                assert reaches(searcher, state, bound, 1) == (merit_of(value) > merit_of(bound))
+                assert searcher.reaches(state, bound) == (merit_of(value) >= merit_of(bound))
+                assert searcher.reaches(state, bound, strictly=True) == (merit_of(value) > merit_of(bound))
     assert lost > 20
 
 

@@ -61,6 +61,9 @@ def test_every_value_is_the_naive_twins(name):
     truth = naive.solve(game)
     for state, value in random.Random(0).sample([*truth.items()], min(len(truth), 200)):
         assert module.value(state) == value
+        if not game.is_terminal(state):
+            assert module.reaches(state, value)
+            assert not module.reaches(state, value, strictly=True)
 
 
 def test_shipped_modules_are_of_todays_rules():

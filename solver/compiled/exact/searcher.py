@@ -237,7 +237,7 @@ class Team:
         self.members: list[Searcher] = [leader, *members]
         leader.warm()
         leader.helpers = members
-        self.value = leader.value
+        self.value, self.reaches = leader.value, leader.reaches
         self._stop = threading.Event()
 
     def map(self, states: Iterable[int], seconds: float = math.inf) -> Iterator[list[tuple[int, Value]]]:
