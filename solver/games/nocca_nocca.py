@@ -1,13 +1,16 @@
 """Nocca-Nocca: step onto one another, up to three high, and over the far edge.
 
 Each player has a row of pieces on the own edge. A piece steps to one of the eight cells around it, empty or with a
-stack of one or two, whoever owns them; only the uppermost piece of a stack moves. From the last row a piece may step
+stack of one or two, whoever owns them. Only the uppermost piece of a stack moves. From the last row a piece may step
 over the edge, which wins. Who cannot move has lost. Repetition is a draw. Yamamoto and Hoki, Strongly Solving NOCCA x
 NOCCA, GPW 2022, solve 5 x 6; on 3 x 3 the first player wins in 9 plies (jh85, smallgames, 2026, by the same rules).
 
-A state has two bits a cell for the height of its stack, row by row from the bottom left; then a bit for each piece,
-stack by stack, the uppermost lowest, 1 for the second player's; then, where all pieces are on the board, a bit for the
-side to move. The rules read a stack as a one, and its pieces below: 1 is an empty cell, 2 a piece of the first player,
+A state holds, from the lowest bit on:
+    2 bits a cell  the height of its stack, row by row from the bottom left
+    1 bit a piece  whose it is, 1 for the second player's; stack by stack, the uppermost piece lowest
+    1 bit          the side to move; only where all pieces are on the board
+
+The rules read a stack as a one, and its pieces below: 1 is an empty cell, 2 a piece of the first player,
 3 one of the second, 6 the latter under the former. An action is nine times the cell moved from plus the way, 3 times up
 from 0 to 2, plus 0 to 2 across; 4 is over the edge. Pieces go back and forth, so there is no `tier`.
 """

@@ -10,11 +10,15 @@ between. Who has no turn left has drawn. Repetition is a draw.
 Grant Slatton, Solving Quoridor, and jh85, smallgames, 2026, solve small boards by these rules: of 5 x 5 the second
 player wins with up to four walls each, and the first with five.
 
-A state holds, from the lowest bit on, the cell of the first player's pawn and of the second's (5 bits each, row by row
-from the bottom left), the walls that each has left (3 bits each), the walls on the board that lie across, a bit for
-each crossing of grid lines in their middle, those that stand up, and a bit for the side to move. An action is the cell
-moved to, or the number of cells plus twice the crossing, plus 1 for a wall that stands up. The tier, the walls on the
-board, never falls.
+A state holds, from the lowest bit on:
+    5 bits each the cell of the first player's pawn, then of the second's, row by row from the bottom left
+    3 bits each the walls that each has left
+    a bit for each crossing of grid lines: whether a wall across has its middle there
+    the same for walls that stand up
+    1 bit       the side to move
+
+An action is the cell moved to, or the number of cells plus twice the crossing, plus 1 for a wall that stands up. The
+tier is the number of walls on the board, which never falls.
 """
 
 import re

@@ -15,12 +15,16 @@ Blitz: nobody is safe, who hits throws again, too, and the path of 16 squares go
 other's last squares. 2 is Masters: the path of Blitz, nobody is safe, and of three coins no head at all counts four.
 The usual games are `ur:7`, `ur:5,1` and `ur:7,2`. A throw that leaves no choice is played immediately.
 
-A state holds, from the lowest bit on, the throw (3 bits, 0: to be thrown), the squares of the mover's path with own
-pieces (16 bits, the first square lowest), the other's likewise along its path, the pieces that wait of the mover and of
-the other (3 bits each), and the mover. An action is the number of the square to leave, from 1 on; 0 is to enter. A
-state after the throw is passed through, and never stored. `tier` counts the pieces that are off, of both, and then of
-who has fewer. Of the states in which the mover throws, lost ones included, 137,892,016, 41,254,034 and 500,981,472 are
-published.
+A state holds, from the lowest bit on:
+    3 bits      the throw; 0: to be thrown
+    16 bits     the squares of the mover's path with pieces of its own, the first square lowest
+    16 bits     the same of the other player, along its own path
+    3 bits each the pieces that wait, of the mover and of the other
+    1 bit       the mover
+
+An action is the number of the square to leave, from 1 on; 0 is to enter. A state after the throw is passed through, and
+never stored. `tier` counts the pieces that are off, of both, and then of who has fewer. Published are 137,892,016,
+41,254,034 and 500,981,472 states in which the mover throws, lost ones included.
 """
 
 from collections.abc import Iterator

@@ -104,10 +104,12 @@ def move_on(begins: Any, targets: Any, weights: Any, sums: Any, now: Any, turn: 
 def _choices(columns: Sequence[NDArray[Any]], scored: bool, bare: bool) -> Iterator[tuple[int, Choices]]:
     """Yield the plies that a player sees, and the moves that it chooses from, by the columns of `tabulated`.
 
-    These are arrays: where the moves of each position begin that do not end the game (n + 1,); of each such move twice
-    the position that it leads to, and 1 more if the turn changes; the share of one move of each position (n,); means
-    over the moves of each position, as `Games.play` sums them, where the first player is to move, and the second
-    (2, n, COLUMNS).
+    They choose from moves in four arrays:
+    - where the moves of each position begin that do not end the game (n + 1,)
+    - of each such move twice the position that it leads to, and 1 more if the turn changes
+    - the share of one move of each position (n,)
+    - means over the moves of each position, as `Games.play` sums them (2, n, COLUMNS): where the first player is to
+      move, and where the second is
 
     Distances do not count where values are `scored`, nor for the best moves of a book that is `bare` of them.
     """
