@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import random
 import statistics
 import subprocess
@@ -93,7 +94,7 @@ def in_node(data: bytes) -> Ask:
 def row(name: str, answers: Sequence[Answer]) -> list[str]:
     """Of some answers: how many, the median, the 99th percentile, the longest, and how many were late."""
     seconds = sorted(one for one, _ in answers)
-    least = [statistics.median(seconds), seconds[int(0.99 * (len(seconds) - 1))], seconds[-1]]
+    least = [statistics.median(seconds), seconds[math.ceil(0.99 * len(seconds)) - 1], seconds[-1]]
     late = sum(not exact for _, exact in answers)
     return [name, f"{len(answers):,}", *(f"{one:.3f}" for one in least), str(late)]
 
