@@ -2,9 +2,13 @@
 
 python scripts/bench_answers.py [--positions N] [--cold N] [--publish]
 
-Positions come from random games of plies 0 to 20, as many of each ply. Three programs are asked: this process, whose
-table stays from one position to the next; `solver query`, a new process a position; and the module in Node, which pages
-run, for positions behind the book. Times are wall-clock times of an answer. An answer is late if a move has no exact
+Positions come from random games of plies 0 to 20, as many of each ply. Three programs are asked:
+
+- this process, whose table stays from one position to the next
+- `solver query`, a new process for each position
+- the module in Node, which pages run, for positions behind the book
+
+Times are wall-clock times of an answer. An answer is late if a move has no exact
 value within the five seconds that a query has.
 """
 
@@ -17,13 +21,13 @@ import random
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import benchmark
+from bench_modules import answers_of_node
 
 from solver.book import shipped
 from solver.play import modules
@@ -73,19 +77,11 @@ def by_query(state: int) -> Answer:
 
 
 def in_node(data: bytes) -> Ask:
-    """The module in Node: a process that is asked line by line."""
-    with tempfile.NamedTemporaryFile(suffix=".wasm") as file:
-        file.write(data)
-        file.flush()
-        command = ["node", str(NODE), file.name, str(SECONDS)]
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
-        assert process.stdin is not None and process.stdout is not None
-        taken, given = process.stdin, process.stdout
-        assert given.readline() == "ready\n"
+    """The module in Node."""
+    words = answers_of_node(NODE, data, SECONDS)
 
     def ask(state: int) -> Answer:
-        taken.write(f"{state}\n")
-        seconds, exact = given.readline().split()
+        seconds, exact = words(state)
         return float(seconds), exact == "true"
 
     return ask

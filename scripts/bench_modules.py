@@ -47,20 +47,30 @@ def here(value: Callable[[int], Value], clear: Callable[[], Any]) -> Ask:
     return ask
 
 
-def in_node(data: bytes) -> Ask:
-    """The module in Node: a process that is asked line by line."""
+def answers_of_node(script: Path, data: bytes, option: float) -> Callable[[int], list[str]]:
+    """A module in Node, in a process that is asked line by line: the words that it says of a state."""
     with tempfile.NamedTemporaryFile(suffix=".wasm") as file:
         file.write(data)
         file.flush()
-        command = ["node", str(NODE), file.name, str(TABLE_BYTES)]
+        command = ["node", str(script), file.name, str(option)]
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
         assert process.stdin is not None and process.stdout is not None
         taken, given = process.stdin, process.stdout
         assert given.readline() == "ready\n"
 
-    def ask(state: int) -> tuple[Value, float]:
+    def ask(state: int) -> list[str]:
         taken.write(f"{state}\n")
-        score, distance, seconds = given.readline().split()
+        return given.readline().split()
+
+    return ask
+
+
+def in_node(data: bytes) -> Ask:
+    """The module in Node."""
+    words = answers_of_node(NODE, data, TABLE_BYTES)
+
+    def ask(state: int) -> tuple[Value, float]:
+        score, distance, seconds = words(state)
         return Value(int(score), int(distance) if int(score) else None), float(seconds)
 
     return ask

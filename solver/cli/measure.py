@@ -16,6 +16,7 @@ import click
 
 from solver.base.errors import MissingState
 from solver.base.files import write_whole
+from solver.base.value import counted
 from solver.book import Opened, open_source
 from solver.book.writer import check_target
 from solver.cli import common
@@ -138,16 +139,15 @@ def puzzles_command(
         rules = book.rules
         wanted["goal"] = wanted["goal"] or ("margin" if rules.scores else "win")
         selected = find_puzzles(book, number, game=own, progress=bars, **wanted)
-    common.note(f"{len(selected):,} puzzles in {bars.seconds:.1f} s", quiet)
     if not selected:
         raise MissingState(f"{source} has no such puzzle: widen --win-in, or choose another --goal")
+    common.note(f"{counted(len(selected), 'puzzle')} in {bars.seconds:.1f} s", quiet)
     if target is not None:
         write_whole(target, measures.sheet(rules, selected).encode())
     form = "json" if as_json else "sheet" if target is not None else form
     if form == "csv":
         writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(measures.PUZZLE_COLUMNS)
-        writer.writerows(map(measures.puzzle_row, selected))
+        writer.writerows([measures.PUZZLE_COLUMNS, *map(measures.puzzle_row, selected)])
     for index, puzzle in enumerate(selected, 1):
         if form == "text":
             click.echo(measures.puzzle_text(rules, puzzle, index))

@@ -33,7 +33,6 @@ from solver.base.errors import GameError, ResourceError, SolverError, Uncompiled
 from solver.base.extras import has_cache
 from solver.base.files import fullness
 from solver.compiled.advice import reason
-from solver.compiled.checked import CheckedLower
 from solver.compiled.choices import TWINS
 from solver.compiled.identity import HOME, constants_of, identity_of, is_checked
 from solver.compiled.rewriting import Rewriter, methods_of
@@ -49,6 +48,8 @@ from solver.store.shared import PART, once_for_constants, part
 # Some versions of Numba lack a private name
 CAN_CHECK = "pipeline_class" in PART
 if CAN_CHECK:
+    from solver.compiled.checked import CheckedLower
+
     PART["pipeline_class"].checking_class = CheckedLower
 F = TypeVar("F", bound=Callable[..., Any])
 # Of tables that are too large for the cache: the code is compiled again

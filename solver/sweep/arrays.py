@@ -244,7 +244,7 @@ class ByState(ArraySweep):
         yield from team.map(listed, pieces_of(Span(0, 0, self.size)))
 
     def sample(self, chance: np.random.Generator, limit: int) -> list[int]:
-        """Some states, of every tier where both passes were made immediately."""
+        """Some states, of every tier where both passes were one."""
         numbers = chance.integers(0, self.size, 4 * limit).tolist()
         states = [*self._some, *(state for state in numbers if self.merit_of(state) is not None)]
         chance.shuffle(states)
