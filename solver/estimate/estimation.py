@@ -12,6 +12,7 @@ import math
 import random
 import statistics
 import time
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from solver.base import errors, extras, kinds, options
@@ -60,6 +61,8 @@ CYCLIC_WHOLE = 3.0
 NUMBERED_SHARE = 0.5  # of the time of a sorted sweep, over arrays by number: teeko 10.1 of 19.8 s
 NUMBER_SECONDS = 620e-9  # of a core, for a number of nine men's morris once all pieces are placed
 GROWTH = 5  # plies from which the growth of those to come is taken
+SHARED = 1.75  # plies behind the deepest of an opening book
+MOVES_COUNTED = 1000  # states of a ply, at most, whose moves are counted
 
 
 class Opening(NamedTuple):
@@ -172,7 +175,7 @@ def of_opening(
     if costs:
         # The first of a random order stand for all
         share = min(1.0, len(costs) / sizes[-1])
-        done_share = opening.work_done(share, opening.mean_parents(rules, layers))
+        done_share = work_done(share, mean_parents(rules, layers))
         deviation = statistics.stdev(costs) * len(costs) ** 0.5 if len(costs) > 1 else costs[0]
         mean, error = sum(costs) / done_share, deviation * (1 - share) ** 0.5 / done_share
     team, stored = workers or cores(), sum(sizes)
@@ -186,6 +189,27 @@ def of_opening(
         TABLE_BYTES + opening.STATE_BYTES * stored,
         12_288 + round(OPENING_BYTES * stored),
     )
+
+
+def mean_parents(rules: Rules, layers: Sequence[list[int]]) -> float:
+    """The states of a ply from which one of the next is reached, on average, as a sample of the ply before tells."""
+    if len(layers) < 2 or not layers[-1]:
+        return 1.0
+    before = layers[-2]
+    sampled = before[:: 1 + len(before) // MOVES_COUNTED]
+    moves = sum(1 for state in sampled for _ in rules.actions(state)) * len(before) / len(sampled)
+    return max(1.0, moves / len(layers[-1]))
+
+
+def work_done(share: float, parents: float) -> float:
+    """The share of all work that is done with a share of the states, in random order.
+
+    Shared children are searched once, and the table keeps them for the other states. One is not met before a share of
+    the states is done if none of its ancestors among them is: they are `parents` for a child, their square for a
+    grandchild; SHARED is where in between the costs of connect-four 6x5 and 6x6 lie. In the order of a solve the same
+    work takes somewhat less.
+    """
+    return 1.0 if share >= 1 else -math.expm1(parents**SHARED * math.log1p(-share))
 
 
 def grown(sizes: list[int], max_ply: int) -> list[int]:

@@ -11,6 +11,7 @@ from solver.base.errors import ResourceError, UncompiledRules
 from solver.base.options import Options
 from solver.base.value import Value, merit_of
 from solver.book import Book
+from solver.estimate import estimation
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules, load_game
 from solver.solving import pipeline
@@ -39,13 +40,13 @@ def test_states_of_connect_four_by_ply():
     """John Tromp's counts (OEIS A212693), which none but unfinished states have up to ply 6."""
     layers = opening.plies(Rules(load_game("connect-four"), False), 5)
     assert [len(layer) for layer in layers] == [1, 7, 49, 238, 1120, 4263]
-    assert opening.mean_parents(Rules(load_game("connect-four"), False), layers[:5]) == 238 * 7 / 1120
+    assert estimation.mean_parents(Rules(load_game("connect-four"), False), layers[:5]) == 238 * 7 / 1120
 
 
 def test_work_is_done_when_all_states_are_and_first_ones_count_most():
-    assert [opening.work_done(share, 1.0) for share in (0.25, 1.0)] == pytest.approx([0.25, 1.0])
-    ancestors = 2.0**opening.SHARED
-    done = [opening.work_done(share, 2.0) for share in (0.0, 1e-18, 0.1, 0.5, 1.0)]
+    assert [estimation.work_done(share, 1.0) for share in (0.25, 1.0)] == pytest.approx([0.25, 1.0])
+    ancestors = 2.0**estimation.SHARED
+    done = [estimation.work_done(share, 2.0) for share in (0.0, 1e-18, 0.1, 0.5, 1.0)]
     assert done == pytest.approx([0.0, 1e-18 * ancestors, 1 - 0.9**ancestors, 1 - 0.5**ancestors, 1.0], rel=1e-9, abs=0)
 
 

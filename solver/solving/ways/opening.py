@@ -1,8 +1,9 @@
 """Opening books: every unfinished state to a ply, valued by searching the deepest ones and deriving the others.
 
-The states first reached after exactly `max_ply` plies are searched, in random order, so that those done are a sample
-of those left; results go to a journal beside the book, at most two seconds of it unsynced. A solve that was
-killed goes on from there, to the same bytes: an exact value does not depend on who found it, or when.
+The states first reached after exactly `max_ply` plies are searched. Neighbours share most of what is searched below
+them, so they come one after another; blocks of them come in random order, so that those done are a sample of those
+left. Results go to a journal beside the book, at most two seconds of it unsynced. A solve that was killed goes on from
+there, to the same bytes: an exact value does not depend on who found it, or when.
 
 Cost: twelve plies of connect-four 7x6, 9.2 million states, are enumerated in 7 s; the search is the rest.
 """
@@ -12,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-import math
 import os
 import random
 import time
@@ -42,8 +42,7 @@ MARK = rb"\Asolver journal "
 TAIL = 12  # bytes of a record behind the state: the merit in eight, crc32 of header, state and merit in four
 SYNCED = 2.0  # seconds between two syncs of the journal
 STATE_BYTES = 400  # of memory that a state takes in dictionaries; assumed
-SHARED = 1.75  # plies behind the deepest
-MOVES_COUNTED = 1000  # states of a ply, at most, whose moves are counted
+BLOCK = 4096  # states, neighbours in ascending order, that are searched one after another
 Enough = Callable[[int], bool]
 Holds = Callable[[int], bool]
 Pairs = list[tuple[int, Value]]  # states with their values
@@ -84,15 +83,11 @@ def merits_to(job: Job) -> dict[int, int]:
     try:
         with Journal(journal, header_of(rules, max_ply), options.restart, 8 * words_of(rules.bits)) as entries:
             todo = [state for state in layers[-1] if state not in entries.merits]
-            # So that those done are a sample of those left
-            random.Random(0).shuffle(todo)
-            earlier, parents = len(entries.merits), mean_parents(rules, layers)
-            for pairs, nodes in search_all(job, todo):
+            blocks = [todo[begin : begin + BLOCK] for begin in range(0, len(todo), BLOCK)]
+            random.Random(0).shuffle(blocks)
+            for pairs, nodes in search_all(job, list(itertools.chain(*blocks))):
                 entries.add(pairs)
-                share = (len(entries.merits) - earlier) / len(todo)
-                note_text = f"{len(entries.merits):,} of {len(layers[-1]):,} searched, {nodes:.3g} nodes/s"
-                passed = earlier + round(len(todo) * work_done(share, parents))
-                options.progress("search", passed, len(layers[-1]), note_text)
+                options.progress("search", len(entries.merits), len(layers[-1]), f"{nodes:.3g} nodes/s")
             merits = dict(entries.merits)
         derive(rules, layers, merits)
     except MethodError:
@@ -149,26 +144,6 @@ def _plainly(rules: Rules, layers: Sequence[list[int]], enough: Enough, holds: H
         visited |= reached
         layer = sorted(reached)
         yield layer
-
-
-def mean_parents(rules: Rules, layers: Sequence[list[int]]) -> float:
-    """The states of a ply from which one of the next is reached, on average, as a sample of the ply before tells."""
-    if len(layers) < 2 or not layers[-1]:
-        return 1.0
-    before = layers[-2]
-    sampled = before[:: 1 + len(before) // MOVES_COUNTED]
-    moves = sum(1 for state in sampled for _ in rules.actions(state)) * len(before) / len(sampled)
-    return max(1.0, moves / len(layers[-1]))
-
-
-def work_done(share: float, parents: float) -> float:
-    """The share of all work that is done with a share of the states, in random order.
-
-    Shared children are searched once, and the table keeps them for the other states. It is not met before a share of
-    the states is done if none of its ancestors among them is: they are `parents` for a child, their square for a
-    grandchild; SHARED is where in between the costs of connect-four 6x5 and 6x6 lie.
-    """
-    return 1.0 if share >= 1 else -math.expm1(parents**SHARED * math.log1p(-share))
 
 
 def header_of(rules: Rules, max_ply: int) -> bytes:
