@@ -1,6 +1,5 @@
 """Differences between systems: one file alone asks, and does what it says on this one. And the map over threads."""
 
-import ast
 import os
 import re
 import signal
@@ -20,57 +19,30 @@ from tests.refusals import raises
 from tests.ways import until
 
 PACKAGE = ROOT / "solver"
-OF_SYSTEMS = {"ctypes", "fcntl", "msvcrt", "platform", "psutil", "pwd", "resource", "winreg"}  # modules
-ASKED = {"hasattr", "getattr"}  # of one of these modules, what a system has
-MODULES = {"mmap", "os", "select", "signal", "socket", "time"}
-CALLS = {  # that have another meaning or name elsewhere, or open a file in a mode of its own
-    *("os.fork", "os.fsync", "os.fdatasync", "os.getppid", "os.kill", "os.killpg", "os.name", "os.open", "os.pread"),
-    *("os.pwrite", "os.register_at_fork", "os.sched_getaffinity", "os.cpu_count", "os.sysconf", "os.truncate"),
-    *("os.uname", "os.waitid", "signal.setitimer", "sys.platform", "sys.getwindowsversion"),
-}
-ALLOWED = {
-    ("sweep/compiling.py", "os.fork"),
-    ("sweep/compiling.py", "os.getppid"),
-    ("sweep/compiling.py", "os.kill"),
-    ("sweep/compiling.py", "os.sysconf"),  # where `fork_is_safe`
-    ("serve/running.py", "os.fork"),
-    ("serve/running.py", "os.kill"),  # where CAN_FORK
-    ("cluster/on_ray.py", "psutil"),  # which comes with Ray, and serves it
-}
-
-
-# What no file asks of the system without: to parse all files takes two seconds
-WORDS = re.compile(
-    rf"\b({'|'.join(OF_SYSTEMS)})\b|\b({'|'.join(ASKED)})\(({'|'.join(MODULES)})\b|/proc|{'|'.join(CALLS)}"
+MODULES = "ctypes|fcntl|msvcrt|platform|psutil|pwd|resource|winreg"
+# That have another meaning or name elsewhere, or open a file in a mode of its own
+CALLS = (
+    r"os\.(?:fork|fsync|fdatasync|getppid|kill|killpg|name|open|pread|pwrite|register_at_fork|sched_getaffinity"
+    r"|cpu_count|sysconf|truncate|uname|waitid)|signal\.setitimer|sys\.(?:platform|getwindowsversion)"
 )
-
-
-def asked_in(path):
-    """A file's calls of the system, by names as in CALLS."""
-    text = path.read_text(encoding="utf-8")
-    for node in ast.walk(ast.parse(text)) if WORDS.search(text) else ():
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [one.name for one in node.names]
-            yield from OF_SYSTEMS & {name.partition(".")[0] for name in names}
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ASKED:
-            if isinstance(node.args[0], ast.Name) and node.args[0].id in MODULES:
-                yield ast.unparse(node)
-        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            yield from CALLS & {f"{node.value.id}.{node.attr}"}
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("/proc"):
-            yield node.value
+HAS = r"(?:has|get)attr\((?:mmap|os|select|signal|socket|time)\b"
+ASKS = re.compile(rf"^ *(?:import|from) ({MODULES})\b|(?<![\w.])({CALLS})\b|[\"'](/proc)|\b({HAS})", re.MULTILINE)
+ALLOWED = {
+    "sweep/compiling.py": {"os.fork", "os.getppid", "os.kill", "os.sysconf"},  # where `fork_is_safe`
+    "serve/running.py": {"os.fork", "os.kill"},  # where CAN_FORK
+    "cluster/on_ray.py": {"psutil"},  # which comes with Ray, and serves it
+}
 
 
 def test_one_file_alone_asks_which_system_it_is():
     found = {
-        (path.relative_to(PACKAGE).as_posix(), asked)
+        path.relative_to(PACKAGE).as_posix(): {
+            match[match.lastindex] for match in ASKS.finditer(path.read_text("utf-8"))
+        }
         for path in PACKAGE.rglob("*.py")
-        if path != PACKAGE / "base" / "system.py"
-        for asked in asked_in(path)
     }
-    assert found - ALLOWED == set()
-    assert ALLOWED - found == set()
-    assert {*asked_in(PACKAGE / "base" / "system.py")} > {"fcntl", "msvcrt", "sys.platform", "os.open"}
+    assert found.pop("base/system.py") > {"fcntl", "msvcrt", "sys.platform", "os.open"}
+    assert {name: asked for name, asked in found.items() if asked} == ALLOWED
 
 
 def test_bytes_lie_where_they_were_written_whatever_the_threads(tmp_path):
@@ -119,40 +91,19 @@ def test_a_lock_goes_with_its_descriptor_and_its_process(tmp_path):
     os.close(third)
 
 
-def test_processes_live_until_they_end():
-    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
-    assert system.is_alive(child.pid)
-    assert system.is_alive(os.getpid())
-    child.communicate(b"\n")
-    assert not system.is_alive(child.pid)
-    assert not system.is_alive(1 << 40)
-
-
 def test_the_family_of_a_process_ends():
     code = "import subprocess, sys; print(subprocess.Popen([sys.executable, '-c', 'input()']).pid, flush=True); input()"
     process = subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
     )
     child = int(process.stdout.readline())
-    assert system.is_alive(child)
+    assert all(map(system.is_alive, (child, process.pid, os.getpid())))
     system.end_family(process, 0.2)
-    until(lambda: not system.is_alive(child) or is_zombie(child))
+    # An orphan that has ended is a zombie where nobody reaps orphans
+    until(lambda: not system.is_alive(child) or ") Z" in Path(f"/proc/{child}/stat").read_text("utf-8"))
+    assert not system.is_alive(process.pid) and not system.is_alive(1 << 40)
     process.stdin.close()
     process.stdout.close()
-
-
-def is_zombie(process):
-    """An orphan that has ended, where nobody reaps orphans."""
-    with open(f"/proc/{process}/stat", encoding="utf-8") as file:
-        return file.read().rpartition(")")[2].split()[0] == "Z"
-
-
-def test_memory_is_counted(tmp_path):
-    before = system.resident_memory()
-    held = np.ones(1 << 24, np.int64)
-    assert system.resident_memory() - before > 100 << 20
-    assert system.available_memory(Path("/")) > len(held)
-    system.trim_heap()
 
 
 @pytest.mark.parametrize(
@@ -182,7 +133,9 @@ def test_a_room_takes_what_is_asked_for_and_gives_it_back():
     assert not part.any()
     part[:] = 7
     before = system.resident_memory()
+    assert before > 64 << 20 and system.available_memory(Path("/")) > 1 << 20
     room.give_back(begin, end)
+    system.trim_heap()
     assert before - system.resident_memory() > 50 << 20
     room.take(begin, end)
     part[:] = 8
