@@ -14,15 +14,14 @@ from solver.base.errors import BudgetExceeded, GameError, MethodError
 from solver.rules.game import load_game
 from solver.search import Budget, alphabeta, value_iteration
 from tests import chance
-from tests.games import CHANCE_ACYCLIC, CHANCE_CYCLIC, CHANCE_GAMES
+from tests.games import CHANCE_ACYCLIC, CHANCE_CYCLIC
 from tests.oracles import CHANCE_ORACLES, LAST_CHECKERS, PIGLET
 from tests.refusals import raises
-from tests.ways import slowly
+from tests.ways import quickly, slowly
 from tests.written import ruled, write_rules
 
 JUDGED = 3_000  # states that the judge takes in the fast tests
-SMALL_ORACLES = [oracle for oracle in CHANCE_ORACLES if oracle.states is not None and oracle.states <= JUDGED]
-LARGE_ORACLES = [oracle for oracle in CHANCE_ORACLES if oracle.states is not None and oracle.states > JUDGED]
+SIZED = [oracle for oracle in CHANCE_ORACLES if oracle.states is not None]
 
 
 def wins(expectation):
@@ -30,34 +29,17 @@ def wins(expectation):
     return (1 + expectation) / 2
 
 
-def check_oracle(oracle):
+@pytest.mark.parametrize(
+    "oracle",
+    quickly(SIZED, [oracle for oracle in SIZED if oracle.states <= JUDGED]),
+    ids=lambda oracle: oracle.game,
+)
+def test_published_chances(oracle):
     game = load_game(oracle.game)
     values = chance.solve(game, symmetry=True)
     assert len(values) == oracle.states
     start = chance.Rules(game, True).canonical(game.initial())
     assert abs(wins(values[start]) - oracle.chance) <= oracle.error
-
-
-@pytest.mark.parametrize("oracle", SMALL_ORACLES, ids=lambda oracle: oracle.game)
-def test_published_chances(oracle):
-    check_oracle(oracle)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("oracle", LARGE_ORACLES, ids=lambda oracle: oracle.game)
-def test_chances_of_larger_games(oracle):
-    check_oracle(oracle)
-
-
-@pytest.mark.parametrize("text", CHANCE_GAMES)
-def test_play_ends_and_tiers_never_fall(text):
-    game = load_game(text)
-    nodes = chance.nodes_of(game)
-    assert chance.ends_surely(nodes)
-    least = 1 if text in CHANCE_ACYCLIC else 0
-    rises = [game.tier(key) - game.tier(state) for state in nodes for *_, key in nodes[state].children]
-    assert min(rises) >= least
-    assert least or 0 in rises
 
 
 @pytest.mark.parametrize("text", ["piglet:3", "pig:7,4", "backgammon-bearoff:2,4", "nannon:3,2,3", "einstein:3,2"])
@@ -113,13 +95,8 @@ def test_bearing_off_by_other_rules():
 
 def test_dice_of_a_position():
     game = load_game("backgammon-bearoff:3")
-    for text, moves in {
-        "53-1 42": "5/1 3/1 5/3",
-        "61-1 65": "6/off 6/1",
-        "32-1 65": "3/off",
-        "31-6 11": "3/2 1/off",
-        "6-1 31": "6/3 6/5",
-    }.items():
+    plays = {"53-1 42": "5/1 3/1 5/3", "61-1 65": "6/off 6/1", "32-1 65": "3/off", "31-6 11": "3/2 1/off"}
+    for text, moves in {**plays, "6-1 31": "6/3 6/5"}.items():
         state = game.parse_position(text)
         assert {game.format_action(state, action) for action in game.actions(state)} == set(moves.split()), text
     for text in ("7-1", "61-", "1-1 7", "3", "start"):

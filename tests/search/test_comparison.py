@@ -16,6 +16,7 @@ from solver.search.heuristic import looks
 from tests import naive
 from tests.commands import ok
 from tests.refusals import fails, raises
+from tests.written import write_rules
 
 GAMES = ("tic-tac-toe:3,2,2", "connect-four:3,3,2", "coins:9", "hexapawn", "breakthrough:2,4,2", "dots-and-boxes:2,1")
 
@@ -126,8 +127,5 @@ def test_deepening_sees_the_win_and_says_what_changed():
 def test_what_cannot_be_compared_is_said(tmp_path):
     raises(MethodError, "chance nodes", list, compare(load_game("pig:5")))
     raises(MethodError, "has cycles", list, compare(load_game("mu-torere")))
-    (tmp_path / "silent.py").write_text(
-        "from solver.games.coins import Coins\n\n\nclass Silent(Coins):\n    def actions(self, state): return None\n"
-    )
-    fails(2, "actions(21) fails: TypeError", "compare", f"{tmp_path}/silent.py::Silent")
+    fails(2, "actions(0) fails: TypeError", "compare", write_rules(tmp_path / "silent.py", actions="None"))
     assert "none came to its end" in ok("compare", "tic-tac-toe", "--nodes", "10")

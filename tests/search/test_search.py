@@ -102,28 +102,6 @@ def test_budgets_are_kept(search):
     raises(BudgetExceeded, None, search, game, budget=Budget(seconds=0))
 
 
-# explicit trees
-
-TEXTBOOK = [[3, 12, 8], [2, 4, 6], [14, 5, 2]]
-
-
-def random_tree(chance, depth):
-    if depth == 0 or chance.random() < 0.1:
-        return chance.randint(-9, 9)
-    return [random_tree(chance, depth - 1) for _ in range(chance.randint(1, 4))]
-
-
-def test_the_textbook_tree():
-    tree = Tree.from_lists(TEXTBOOK)
-    result = alphabeta.solve(tree)
-    assert (result.value, result.action) == (Value(3), 0)
-    assert [tree.leaf_values[leaf] for leaf in tree.leaves() if leaf not in result.table] == [4, 6]
-    assert alphabeta.minimax(tree).value == Value(3)
-    tree = Tree.from_lists({"root": "MIN", "tree": TEXTBOOK})
-    assert -alphabeta.minimax(tree).value.score == min(max(node) for node in TEXTBOOK) == 6
-    assert -alphabeta.solve(tree).value.score == 6
-
-
 # searches of limited depth
 
 
@@ -161,12 +139,9 @@ Bold = ruled(
 )
 
 
-def test_estimates_out_of_bounds_are_refused():
-    with pytest.raises(GameError, match=r"evaluate\(29\) is 1: an estimate must lie strictly between -1 and 1"):
-        heuristic.search(Bold(), 30, depth=1)
-
-
-def test_games_without_evaluate_are_refused_but_by_negamax_which_counts_the_bound_as_a_draw():
+def test_estimates_out_of_bounds_or_missing_are_refused_but_negamax_counts_the_bound_as_a_draw():
+    bold = r"evaluate\(29\) is 1: an estimate must lie strictly between -1 and 1"
+    raises(GameError, bold, heuristic.search, Bold(), 30, depth=1)
     raises(MethodError, "has no evaluate", heuristic.search, load_game("coins"), 10, depth=2)
     found = heuristic.negamax(load_game("coins:21,3,false"), 21, depth=2)
     assert (found.value, found.exact) == (Value(0), False)
