@@ -46,11 +46,8 @@ def short(monkeypatch):
 
 def test_check_does_what_solve_would_do_at_first(tmp_path, monkeypatch):
     facts = json.loads(ok("check", "coins", "--json"))
-    assert (
-        facts["states"] == facts["solved"] == 22
-        and {"tier", "layout"} <= {*facts["optional"]}
-        and facts["compiled"] is None
-    )
+    assert (facts["states"], facts["solved"], facts["compiled"]) == (22, 22, None)
+    assert {"tier", "layout"} <= {*facts["optional"]}
     monkeypatch.setattr(plain, "PLAIN_LIMIT", 0)
     if extras.has_kernels():
         compared = []
@@ -97,8 +94,7 @@ def test_names_that_nothing_asks_for_are_named_with_what_may_be_meant(ring):
         "names.py",
         "score_games = True",
         "def tiers(self, state): return state",
-        "def cannonical(self, state):",
-        "    return self.place_of(state)",
+        "def cannonical(self, state): return self.place_of(state)",
         "def place_of(self, state): return state",
         "def helper(self): return 1",
     )
@@ -178,7 +174,6 @@ def test_a_line_of_progress():
         (("compile", 0, 0, ""), "compile ..., 20 s"),
         (("forward", 3_000, None, ""), "forward: 3,000 positions, 20 s"),
         (("verify", 2_500, 10_000, ""), "verify: 2,500 of 10,000 positions, 25 %, 20 s, about 30 s left of this step"),
-        (("verify", 10_000, 10_000, "tier 3"), "verify: 10,000 of 10,000 positions, 100 %, 20 s, tier 3"),
     ):
         lines = common._Lines()
         lines.stop()  # a clock set back would start the thread
@@ -186,11 +181,6 @@ def test_a_line_of_progress():
         lines._started, lines._begun = 100.0, 110.0
         lines.see(*report)
         assert lines.line(120.0) == line
-
-
-@pytest.mark.slow
-def test_rules_of_wide_states_are_checked():
-    assert "keep the protocol" in ok("check", "hex:8", "--quick")
 
 
 SEEN = "import functools\nSEEN = {}\n"
@@ -217,24 +207,24 @@ def test_check_says_how_many_games_it_had_the_time_for(ring, monkeypatch):
     assert "random games (of 100, for lack of time) keep the protocol" in ok("check", ring("slow.py"), "--quick")
 
 
-def test_rules_that_never_pass_the_turn_on_get_a_hint(ring):
-    for number, (method, hint) in enumerate(
-        (
-            ("def to_move(self, state): return 0", True),
-            ("def to_move(self, state): return state % 2", False),
-            ("def again(self, state, action): return True", True),
-            ("def again(self, state, action): return state == 1", False),
-            ("", False),
-        )
-    ):
-        said = ok("check", ring(f"turn{number}.py", method), "--quick")
-        assert ("warning: the same player is to move in every state" in said) == hint, method
+@pytest.mark.parametrize(
+    ("method", "hint"),
+    [
+        ("def to_move(self, state): return 0", True),
+        ("def to_move(self, state): return state % 2", False),
+        ("def again(self, state, action): return True", True),
+        ("def again(self, state, action): return state == 1", False),
+        ("", False),
+    ],
+)
+def test_rules_that_never_pass_the_turn_on_get_a_hint(ring, method, hint):
+    said = ok("check", ring("turn.py", method), "--quick")
+    assert ("warning: the same player is to move in every state" in said) == hint
 
 
 def test_an_error_in_rules_is_told_once_with_the_last_line_of_the_users_files(ring, tmp_path, monkeypatch):
-    (tmp_path / "beside.py").write_text(
-        "def step(state, action):\n    return (state + action + 0 // (49 - state)) % 50\n"
-    )
+    beside = "def step(state, action):\n    return (state + action + 0 // (49 - state)) % 50\n"
+    (tmp_path / "beside.py").write_text(beside)
     path = ring("late.py")
     late = path.read_text("utf-8").replace("(state + action) % self.size", "step(state, action)")
     path.write_text("from beside import step\n" + late)
@@ -246,8 +236,6 @@ def test_an_error_in_rules_is_told_once_with_the_last_line_of_the_users_files(ri
         pipeline.solve(path)
     path.write_text(late)
     assert re.search(r"state 1: result\(1, 1\) fails: NameError in late.py line 10: name 'step'", run("check", path)[2])
-    path.write_text("from beside import nothing\n" + late)
-    assert "cannot be imported: ImportError in late.py line 1: cannot import name" in run("check", path)[2]
     path.write_text("import beside\n" + late)
     (tmp_path / "beside.py").write_text("1 // 0\n")
     assert "cannot be imported: ZeroDivisionError in beside.py line 1: " in run("check", path)[2]

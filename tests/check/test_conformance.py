@@ -57,10 +57,7 @@ BAD = {
     "negative_action": ({"actions": "yield -1"}, "has the action -1"),
     "twice": ({"actions": "yield from (1, 1)"}, "has an action twice"),
     "endless": ({"actions": "yield from __import__('itertools').count()"}, "more than 65536 actions"),
-    "failing": (
-        {"result": "[1, 2][state]"},
-        r"(?<!result )result\(2, .\) fails: IndexError in failing.py line 9: list",
-    ),
+    "failing": ({"result": "[1, 2][state]"}, r"(?<!result )result\(2, .\) fails: IndexError in failing.py line 9: l"),
     "stuck": ({"actions": "yield from () if state == 5 else (1, 2)"}, "state 5 .* has no actions and is not"),
     "no_utility": ({"utility": "None"}, "is terminal, its utility is None"),
     "failing_utility": ({"utility": "1 // 0"}, r": utility\(.*\) fails: ZeroDivisionError in .* line 13: (int|div)"),
@@ -71,10 +68,7 @@ BAD = {
     "not_idempotent": ({"canonical": "max(0, state - 1)"}, "it must be idempotent"),
     "not_preserving": ({"canonical": "state - state % 2"}, "they must be equal|unlike its canonical"),
     "random": ({"result": "state + random.choice((1, 2))"}, "rules must be deterministic"),
-    "failing_actions": (
-        {"actions": "yield from [1] * (1 // state)"},
-        r": actions\(0\) fails: ZeroDivisionError in failing_actions.py line 7: (int|div)",
-    ),
+    "failing_actions": ({"actions": "yield from [1] * (1 // state)"}, r": actions\(0\) fails: Zero.* in .* line 7: "),
     "random_utility": ({"utility": "random.choice((-1, 0, 1))"}, r"utility\(.*\) differs from call to call"),
     "random_end": ({"is_terminal": "state >= 6 + random.randrange(3)"}, "differs from call to call"),
     "random_actions": ({"actions": "yield random.choice((1, 2))"}, "actions differ from call to call"),
@@ -88,7 +82,7 @@ BAD = {
     # Winners and losers that are merged at the end of a long game, and a ply before it
     "merged_end": (
         LONG | {"utility": "-1 if state.bit_count() % 2 else 1", "canonical": "state & ~1"},
-        "they must be equal",
+        "must be equal",
     ),
     "merged_before": (
         LONG | {"utility": "-1 if state % 4 == 3 else 1", "canonical": "state & ~2 if state >= 1 << 19 else state"},
@@ -158,6 +152,10 @@ def undrawn(self, state):
     return 1 if self.is_terminal(state) else ConnectFour.replies(self, state)
 
 
+def one_reply(self, state):
+    return (replies := sound(self).replies(state)) & -replies
+
+
 SURE = "speak of sure outcomes: leave them out of a game of chance"
 NAMED = "what the rules say of it fails: ZeroDivisionError in test_conformance.py line"
 
@@ -169,17 +167,10 @@ HINTS = {
     "outlook-of-chance": ((Piglet,), "outlook", lambda self, state: 0, SURE),
     "replies-of-chance": ((Piglet,), "replies", lambda self, state: 3, SURE),
     "no-outlook": (FOUR, "outlook", lambda self, state: 0, "has outlook 0, by two plies of play -?1"),
-    "large-outlook": (FOUR, "outlook", lambda self, state: 2, "has outlook 2, by two plies of play"),
     "failing-outlook": (FOUR, "outlook", lambda self, state: 1 // 0, NAMED),
     "followup": (FOUR, "followup", lambda self, state: 0, "whose followup is not its outlook"),
     "no-replies": (FOUR, "replies", lambda self, state: 0, "has no legal replies"),
-    "illegal-replies": (FOUR, "replies", lambda self, state: 15 << 62, "has no legal replies"),
-    "few-replies": (
-        FOUR,
-        "replies",
-        lambda self, state: (all_ := sound(self).replies(state)) & -all_,
-        "than its replies",
-    ),
+    "few-replies": (FOUR, "replies", one_reply, "than its replies"),
     "bounds": (FOUR, "bounds", lambda self, state: (0, 0), r"is worth -?1, its bounds are \(0, 0\)"),
     "longest": (FOUR, "longest", lambda self, state: 2, "ends after . plies, longest is 2"),
     "score-game": (FOUR, "score_game", True, "which speaks of wins and losses"),
