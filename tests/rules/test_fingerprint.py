@@ -28,19 +28,14 @@ HEAD = "from typing import NamedTuple\n"
 RULES = """
     class Rules(NamedTuple):
         goal: int = 9
-
         def initial(self):
             return 0
-
         def actions(self, state):
             yield 1
-
         def result(self, state, action):
             return {result}
-
         def is_terminal(self, state):
             return state >= self.goal
-
         def utility(self, state):
             return -1
 """
@@ -48,7 +43,7 @@ RULES = """
 
 def write(folder, head="", result="state + action", body="", name="rules.py", tail=""):
     rules = textwrap.dedent(RULES).format(result=result) + textwrap.indent(textwrap.dedent(body), "    ")
-    (folder / name).write_text(HEAD + textwrap.dedent(head) + rules + textwrap.dedent(tail))
+    (folder / name).write_text(HEAD + textwrap.dedent(head) + rules + tail)
 
 
 def rules_in(folder, parameters=""):
@@ -56,6 +51,9 @@ def rules_in(folder, parameters=""):
 
 
 BY = " import STEP\n    return state + STEP"
+STEPS, PACK = {"steps.py": "STEP = ONE"}, {"pack/__init__.py": "", "pack/steps.py": "STEP = ONE"}
+DATACLASS = "import dataclasses\n@dataclasses.dataclass{}\nclass Step:\n    by: int{}\n"
+SAME = "import functools\ndef same(f):\n    @functools.wraps(f)\n    def g(*a):\n        return f(*a){}\n    return g\n"
 # head of the file, what result returns, and more methods and files if any; `1` becomes `2` where it says ONE
 EDITS = {
     "the rule itself": ("", "state + ONE"),
@@ -65,29 +63,17 @@ EDITS = {
     "dict": ("STEPS = {'a': ONE}", "state + STEPS['a']"),
     "order of a dict": ("a, b = ONE, 3 - ONE\nSTEPS = {a: 1, b: 2}", "state + next(iter(STEPS))"),
     "set": ("STEPS = {ONE}", "state + max(STEPS)"),
-    "bytes": ("STEPS = b'ONE'", "state + STEPS[0]"),
     "array": ("import numpy as np\nSTEPS = np.arange(3) * ONE", "state + int(STEPS[1])"),
-    "array scalar": ("import numpy as np\nSTEP = np.int64(ONE)", "state + int(STEP)"),
     "enum": ("import enum\nclass Step(enum.Enum):\n    A = ONE", "state + Step.A.value"),
     "int enum": ("import enum\nclass Step(enum.IntEnum):\n    A = ONE", "state + Step.A"),
     "enum member": ("import enum\nclass Step(enum.Enum):\n    A = ONE\nSTEP = Step.A", "state + STEP.value"),
     "object": ("import types\nSTEP = types.SimpleNamespace(by=ONE)", "state + STEP.by"),
     "object's class": ("class Step:\n    def by(self):\n        return ONE\nSTEP = Step()", "state + STEP.by()"),
-    "dataclass": (
-        "import dataclasses\n@dataclasses.dataclass\nclass Step:\n    by: int\nSTEP = Step(ONE)",
-        "state + STEP.by",
-    ),
-    "frozen dataclass": (
-        "import dataclasses\n@dataclasses.dataclass(frozen=True)\nclass Step:\n    by: int = ONE\nSTEP = Step()",
-        "state + STEP.by",
-    ),
-    "dataclass with slots": (
-        "from dataclasses import dataclass\n@dataclass(slots=True, order=True)\nclass Step:\n    by: int\n"
-        "STEP = Step(ONE)",
-        "state + STEP.by",
-    ),
+    "dataclass": (DATACLASS.format("", "") + "STEP = Step(ONE)", "state + STEP.by"),
+    "frozen dataclass": (DATACLASS.format("(frozen=True)", " = ONE") + "STEP = Step()", "state + STEP.by"),
+    "dataclass with slots": (DATACLASS.format("(slots=True, order=True)", "") + "STEP = Step(ONE)", "state + STEP.by"),
     "field of a dataclass": (
-        "import dataclasses\n@dataclasses.dataclass\nclass Step:\n    by: int = dataclasses.field(compare=ONE == 2)\n",
+        DATACLASS.format("", " = dataclasses.field(compare=ONE == 2)"),
         "state + (Step(1) == Step(2))",
     ),
     "default of a named tuple": ("class Step(NamedTuple):\n    by: int = ONE", "state + Step().by"),
@@ -105,11 +91,9 @@ EDITS = {
     "fraction": ("from fractions import Fraction\nSTEP = Fraction(ONE, 1)", "state + int(STEP)"),
     "namedtuple": ("class Step(NamedTuple):\n    by: int\nSTEP = Step(ONE)", "state + STEP.by"),
     "helper's helper": ("def two():\n    return ONE\ndef step():\n    return two()", "state + step()"),
-    "helper in a dict": ("def step():\n    return ONE\nSTEPS = {'a': step}", "state + STEPS['a']()"),
     "lambda in a list": ("STEPS = [lambda: 0, lambda: ONE]", "state + STEPS[1]()"),
     "default made at import": ("BY = ONE\ndef step(by=BY + 0):\n    return by", "state + step()"),
     "keyword default": ("BY = ONE\ndef step(*, by=BY + 0):\n    return by", "state + step()"),
-    "default of a method": ("BY = ONE", "state + self.step()", "def step(self, by=BY + 0):\n    return by"),
     "attribute of a function": ("def step():\n    return step.by\nstep.by = ONE", "state + step()"),
     "closure": ("def make(by):\n    return lambda: by\nstep = make(ONE)", "state + step()"),
     "partial": (
@@ -121,44 +105,29 @@ EDITS = {
         "state + f(1)",
     ),
     "lru_cache": ("import functools\n@functools.lru_cache\ndef step():\n    return ONE", "state + step()"),
-    "wraps": (
-        "import functools\ndef same(f):\n    @functools.wraps(f)\n    def g(*a):\n        return f(*a)\n    return g\n"
-        "@same\ndef step():\n    return ONE",
-        "state + step()",
-    ),
-    "what wraps": (
-        "import functools\ndef same(f):\n    @functools.wraps(f)\n    def g(*a):\n        return f(*a) * ONE\n"
-        "    return g\n@same\ndef step():\n    return 1",
-        "state + step()",
-    ),
+    "wraps": (SAME.format("") + "@same\ndef step():\n    return ONE", "state + step()"),
+    "what wraps": (SAME.format(" * ONE") + "@same\ndef step():\n    return 1", "state + step()"),
     "njit": ("from numba import njit\n@njit\ndef step():\n    return ONE", "state + step()"),
     "static method": ("", "state + self.step()", "@staticmethod\ndef step():\n    return ONE"),
     "class method": ("", "state + self.step()", "@classmethod\ndef step(cls):\n    return ONE"),
     "property": ("", "state + self.step", "@property\ndef step(self):\n    return ONE"),
     "class constant": ("", "state + self.STEP", "STEP = ONE"),
-    "class constant by the class": ("", "state + Rules.STEP", "STEP = ONE"),
     "name made at run time": ("", "state + getattr(self, 'st' + 'ep')()", "def step(self):\n    return ONE"),
     "globals": ("STEP = ONE", "state + globals()['STEP']"),
     "value behind globals": ("import os\nSTEP = len('x' * ONE)", "state + globals()['STEP']"),
     "eval": ("STEP = ONE", "state + eval('ST' 'EP')"),
     "global of the name of a method": ("step = ONE", "state + step", "def step(self):\n    return 0"),
     # with files beside it
-    "name from a module beside": ("from steps import STEP", "state + STEP", "", {"steps.py": "STEP = ONE"}),
-    "module of a package": (
-        *("import pack.steps as h", "state + h.STEP", ""),
-        {"pack/__init__.py": "", "pack/steps.py": "STEP = ONE"},
-    ),
-    "module of a package by its full name": (
-        *("import pack.steps", "state + pack.steps.STEP", ""),
-        {"pack/__init__.py": "", "pack/steps.py": "STEP = ONE"},
-    ),
+    "name from a module beside": ("from steps import STEP", "state + STEP", "", STEPS),
+    "module of a package": ("import pack.steps as h", "state + h.STEP", "", PACK),
+    "module of a package by its full name": ("import pack.steps", "state + pack.steps.STEP", "", PACK),
     "relative import": (
         *("import pack", "state + pack.step()", ""),
         {"pack/__init__.py": "from .steps import step", "pack/steps.py": "def step():\n    return ONE"},
     ),
     "relative import in a function": (
         *("import pack", "pack.step(state)", ""),
-        {"pack/__init__.py": f"def step(state):\n    from .steps{BY}", "pack/steps.py": "STEP = ONE"},
+        {**PACK, "pack/__init__.py": f"def step(state):\n    from .steps{BY}"},
     ),
     "module of a module": (
         *("import steps", "state + steps.step()", ""),
@@ -168,16 +137,11 @@ EDITS = {
         *("import a, b", "state + a.step() + b.step()", ""),
         {"a.py": "STEP = 0\ndef step():\n    return STEP", "b.py": "STEP = ONE\ndef step():\n    return STEP"},
     ),
-    "module in a function": ("", "state + __import__('steps').STEP", "", {"steps.py": "STEP = ONE"}),
-    "module imported in a rule": (
-        "",
-        "self.go(state)",
-        f"def go(self, state):\n    from steps{BY}",
-        {"steps.py": "STEP = ONE"},
-    ),
+    "module in a function": ("", "state + __import__('steps').STEP", "", STEPS),
+    "module imported in a rule": ("", "self.go(state)", f"def go(self, state):\n    from steps{BY}", STEPS),
     "module behind Numba's cache": (
         "import steps\nfrom numba import njit\n@njit(cache=True)\ndef step():\n    return steps.STEP",
-        *("state + step()", "", {"steps.py": "STEP = ONE"}),
+        *("state + step()", "", STEPS),
     ),
     "data file": (
         "import pathlib  # ONE\nSTEP = int(pathlib.Path(__file__).with_name('steps.txt').read_text('utf-8'))",
@@ -236,16 +200,8 @@ def test_an_edit_of_a_base_class_or_a_method_behind_super_changes_the_fingerprin
     found = set()
     for one, two in (("1", "1"), ("2", "1"), ("1", "2")):
         (tmp_path / "mixin.py").write_text(f"class Steps:\n    def step(self):\n        return {one}\n")
-        write(
-            tmp_path,
-            "import mixin",
-            "state + self.step()",
-            tail=f"""
-            class Mine(mixin.Steps, Rules):
-                def utility(self, state):
-                    return super().utility(state) * {two}
-            """,
-        )
+        method = f"    def utility(self, state):\n        return super().utility(state) * {two}\n"
+        write(tmp_path, "import mixin", "state + self.step()", tail=f"class Mine(mixin.Steps, Rules):\n{method}")
         found.add(fingerprint(load_game(f"{tmp_path}/rules.py::Mine")))
     assert len(found) == 3
 
@@ -263,12 +219,9 @@ def test_what_changes_no_value_leaves_the_fingerprint(tmp_path):
     write(tmp_path)
     plain = fingerprint(rules_in(tmp_path))
     (tmp_path / "elsewhere").mkdir()
-    for folder, head, body in (
-        (tmp_path, "# a remark", ""),
-        (tmp_path, "UNUSED = 5", ""),
-        (tmp_path, "", "def show(self, state):\n    return str(state)"),
-        (tmp_path / "elsewhere", "", ""),
-    ):
+    shown = "def show(self, state):\n    return str(state)"
+    edits = (tmp_path, "# a remark", ""), (tmp_path, "UNUSED = 5", ""), (tmp_path, "", shown)
+    for folder, head, body in (*edits, (tmp_path / "elsewhere", "", "")):
         write(folder, head, body=body)
         assert fingerprint(rules_in(folder)) == plain
 
@@ -276,17 +229,11 @@ def test_what_changes_no_value_leaves_the_fingerprint(tmp_path):
 MADE = "names = {}\nexec('def step(self): return 1', names)\nclass Step:\n    step = names['step']\nSTEP = Step()"
 
 
-@pytest.mark.parametrize(
-    ("head", "result", "message"),
-    [
-        ("import threading\nLOCK = threading.Lock()", "state + LOCK.locked() + 1", "content cannot be told"),
-        (MADE, "state + STEP.step()", "source of Step.step is not at hand"),
-    ],
-    ids=["lock", "exec"],
-)
-def test_what_cannot_be_told_apart_is_refused(tmp_path, head, result, message):
-    write(tmp_path, head, result)
-    raises(GameError, message, fingerprint, rules_in(tmp_path))
+def test_what_cannot_be_told_apart_is_refused(tmp_path):
+    write(tmp_path, "import threading\nLOCK = threading.Lock()", "state + LOCK.locked() + 1")
+    raises(GameError, "content cannot be told", fingerprint, rules_in(tmp_path))
+    write(tmp_path, MADE, "state + STEP.step()")
+    raises(GameError, "source of Step.step is not at hand", fingerprint, rules_in(tmp_path))
 
 
 def test_a_game_made_before_an_edit_keeps_its_fingerprint(tmp_path):
@@ -335,6 +282,7 @@ def test_where_all_positions_are_starts_the_tables_are_in_the_fingerprint(tmp_pa
 # and the attributes that a method goes with. All but those that decide what a book holds are right before and after.
 SCORES, LEVEL = "score_game = True\ndef tier(self, state): return state", "def canonical(self, state): return state"
 TURNS = "def to_move(self, state): return state // 2 % 2"
+BACK = "return 3 if state == 5 else state + 1"
 THROWS = f"{TURNS}\ndef chance(self, state): return [] if state % 2 else [(1, state + 1)]"
 METHODS = {
     "starts": ("yield 20 + ONE",),
@@ -346,10 +294,7 @@ METHODS = {
     "chance": ("return [(ONE, 9), (1, 10)] if state == 0 else []", TURNS),
     "vanishing": ("return state in (2 * ONE - 1, 5)", THROWS),
     "plies_left": ("return ONE",),
-    "endless": (
-        "return ONE",
-        "score_game = True\ndef result(self, state, action): return 3 if state == 5 else state + 1",
-    ),
+    "endless": ("return ONE", f"score_game = True\ndef result(self, state, action): {BACK}"),
     "rank": ("return state + 0 * ONE", "def unrank(self, rank): return rank"),
     "unrank": ("return rank + 0 * ONE", "def rank(self, state): return state"),
     "digits": ("yield 3 + ONE", "def scan(self, place, memo, digit): return 0"),
@@ -398,9 +343,8 @@ def test_an_edit_of_an_optional_method_counts_where_it_has_an_effect(tmp_path, n
         rules = Rules(rules_in(tmp_path))
         table = (value_iteration if rules.chance else retrograde).solve(rules.game).table
         solutions.add(str(sorted((state, rules.tier(state), value) for state, value in table.items())))
-        prints.append(
-            (rules.fingerprint, rules_of(rules.game, "ranked"), identity_of(rules, {}, str(HOME / "edges.py")))
-        )
+        compiled = identity_of(rules, {}, str(HOME / "edges.py"))
+        prints.append((rules.fingerprint, rules_of(rules.game, "ranked"), compiled))
     changes = [first != second for first, second in zip(*prints, strict=True)]
     in_book = len(solutions) == 2
     assert changes == [in_book, in_book or name in NUMBERS or name in ("outlook", "replies"), name not in OUTSIDE]
