@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import solver
 from solver.base.errors import GameError, PositionError
 from solver.rules.game import Rules, load_game
-from solver.rules.notation import format_action, format_end, legal_actions, parse_action, show
+from solver.rules.notation import format_end, legal_actions, parse_action, show
 from solver.rules.reading import parse_position
 from tests.refusals import raises
 
@@ -70,30 +70,6 @@ def test_case_and_separators_do_not_matter_where_one_move_can_be_meant():
     assert parse_position(PAWNS, "START") == parse_position(PAWNS, "start")
 
 
-KBNK = load_game("chess-ending:KBNK")
-
-
-@pytest.mark.parametrize(
-    ("fen", "text", "move"),
-    [
-        ("8/8/8/8/8/2k5/8/KBN5 w", "nd3", "Nc1d3"),
-        ("8/8/8/8/8/2k5/8/KBN5 w", "Bd3+", "Bb1d3"),
-        ("8/8/8/8/8/2k5/8/KBN5 w", "c1d3", "Nc1d3"),
-        ("8/8/8/8/8/2k5/8/KBN5 w - - 0 1", "ka2", "Ka2"),
-        ("8/8/8/8/8/2k5/8/KBN5 b", "Kd4", "Kd4"),
-        ("8/8/8/8/8/2k5/8/KBN5 b", "c3-d4", "Kd4"),
-        ("8/8/8/8/8/8/2k5/KB5N b", "kxb1", "Kb1"),
-    ],
-)
-def test_chess_is_read_as_players_write_it(fen, text, move):
-    position = parse_position(KBNK, fen)
-    assert position.ply is None and fen.split(" -")[0] in show(KBNK, position.state)
-    if move not in {format_action(KBNK, position.state, action) for action in KBNK.actions(position.state)}:
-        raises(PositionError, None, parse_action, KBNK, position.state, text)
-    else:
-        assert format_action(KBNK, position.state, parse_action(KBNK, position.state, text)) == move
-
-
 def test_a_piece_may_be_named_before_its_move():
     shogi = load_game("animal-shogi")
     assert parse_action(shogi, shogi.initial(), "Lb1a2") == parse_action(shogi, shogi.initial(), "b1a2")
@@ -120,15 +96,14 @@ def test_an_outcome_of_two_dice_is_named_by_its_number_or_by_what_they_show():
 
 
 def test_finished_games_say_how_they_ended():
-    mated = parse_position(load_game("chess-ending:KQK"), "3k4/3Q4/3K4/8/8/8/8/8 b").state
-    assert format_end(load_game("chess-ending:KQK"), mated) == "checkmate"
-    stuck = parse_position(load_game("chess-ending:KQK"), "k7/2Q5/8/8/8/8/8/7K b").state
-    assert format_end(load_game("chess-ending:KQK"), stuck) == "stalemate"
-    arrived = parse_position(PAWNS, "b1b2 a3b2 c1b2 c3c2 a1a2 c2c1").state
-    assert format_end(PAWNS, arrived) == "a pawn has reached the last row"
-    blocked = parse_position(load_game("hexapawn:1,3"), "a1a2").state
-    assert format_end(load_game("hexapawn:1,3"), blocked) == "no move is left"
-    assert format_end(FOUR, FOUR.initial()) == ""
+    for name, position, end in (
+        ("chess-ending:KQK", "3k4/3Q4/3K4/8/8/8/8/8 b", "checkmate"),
+        ("chess-ending:KQK", "k7/2Q5/8/8/8/8/8/7K b", "stalemate"),
+        ("hexapawn:3,3", "b1b2 a3b2 c1b2 c3c2 a1a2 c2c1", "a pawn has reached the last row"),
+        ("hexapawn:1,3", "a1a2", "no move is left"),
+        ("connect-four:4,4", "start", ""),
+    ):
+        assert format_end(load_game(name), parse_position(load_game(name), position).state) == end
 
 
 class Bare(NamedTuple):
