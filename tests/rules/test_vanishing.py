@@ -10,21 +10,15 @@ from solver.check.conformance import check_game
 from solver.play.player import Player
 from solver.rules.game import Rules, load_game
 from solver.search import nets, value_iteration
-from solver.search.derive import edges
 from solver.solving import pipeline
 from solver.solving.ways import plain
 from tests import chance as judge
 from tests.refusals import raises
 from tests.throws import Race
 from tests.ways import compiled, slow, what_is_marked_by_kernels
+from tests.written import ruled
 
 __all__ = ["what_is_marked_by_kernels"]  # a fixture
-
-
-def shorter(monkeypatch, states):
-    """Games of more states than that go to the kernels."""
-    for name in ("PLAIN_LIMIT", "LITTLE"):
-        monkeypatch.setattr(plain, name, states)
 
 
 @pytest.mark.parametrize(
@@ -37,10 +31,10 @@ def test_values_are_the_judges_of_all_states(tmp_path, game):
     found = value_iteration.solve(game)
     assert found.table.keys() == {state for state in truth if not game.vanishing(state)}
     error = found.units.kind.error - found.units.kind.step / 2
-    assert error < 1e-12
     _, throw = next(iter(game.chance(game.initial())))  # whose value alone may be asked for
     assert abs(value_iteration.solve(game, throw).value.score - truth[Rules(game).canonical(throw)]) < 1e-8
-    assert max(abs(found.table[state] / found.units.point - truth[state]) for state in found.table) <= error + 1e-14
+    farthest = max(abs(found.table[state] / found.units.point - truth[state]) for state in found.table)
+    assert farthest <= error + 1e-14 < 1e-12
     path = tmp_path / "book.lmdb"
     pipeline.solve(game, path).close()
     assert solver.verify(path, game).verdict == "proved"
@@ -65,66 +59,37 @@ def test_plain_and_compiled_books_are_the_same_bytes_and_proved(tmp_path, monkey
     game, fast, other = Race(*map(int, text.split(","))), tmp_path / "fast.lmdb", tmp_path / "other.lmdb"
     monkeypatch.setattr(nets, "GAUSS_SEIDEL_STATES", 4)
     monkeypatch.setattr(nets, "TOGETHER", 2)  # several turns a round
-    shorter(monkeypatch, 0)
+    monkeypatch.setattr(plain, "LITTLE", 0)
     pipeline.solve(game, fast).close()
     pipeline.solve(game, other, workers=3).close()
     assert other.read_bytes() == fast.read_bytes()
-    shorter(monkeypatch, 20_000)
+    for name in ("PLAIN_LIMIT", "LITTLE"):
+        monkeypatch.setattr(plain, name, 20_000)
     pipeline.solve(game, other).close()
     assert other.read_bytes() == fast.read_bytes()
     with solver.Book(other, game) as book:
         assert audit.check_values(book, Rules(game), memory=1 << 24, workers=1) is True
 
 
-def test_edges_are_grouped_by_what_vanishes():
-    rules = Rules(Race(2, 2))
-    listed = list(edges(rules, 0))
-    assert [(weight, group) for weight, group, *_ in listed] == [(1, 1)] * 3 + [(2, 4)] * 2
-    assert [(parent, action) for _, _, parent, action, _ in listed] == [(1, 0), (1, 1), (1, 2), (2, 0), (2, 1)]
-
-
-class Forked(NamedTuple):
-    """A state of its own whose outcome vanishes: stay, or end; with a second one that stays for ever so likely."""
-
-    def initial(self):
-        return 0
-
-    def chance(self, state):
-        if state == 0:
-            yield 1, 1
-            yield 1, 2
-
-    def vanishing(self, state):
-        return state == 1
-
-    def actions(self, state):
-        if state == 1:
-            yield 0
-            yield 3
-
-    def result(self, state, action):
-        return action
-
-    def is_terminal(self, state):
-        return state > 1
-
-    def utility(self, state):
-        return 1 if state == 3 else -1
-
-    def to_move(self, state):
-        return 0
+# A state of its own whose outcome vanishes: stay, or end; with a second one that stays for ever so likely
+Forked = ruled(
+    "Forked",
+    fields="start: int = 0\nvanished: int = 1",
+    initial="self.start",
+    chance="yield from [(1, 1), (1, 2)] * (state == 0)",
+    vanishing="state == self.vanished",
+    actions="yield from (0, 3) * (state == 1)",
+    result="action",
+    is_terminal="state > 1",
+    utility="1 if state == 3 else -1",
+    to_move="0",
+)
 
 
 def test_few_states_are_solved_in_fractions():
     """Half the time a win may be chosen, or another try: the other half loses."""
     found = value_iteration.solve(Forked())
     assert found.value.score == 0 and found.table.keys() == {0, 2, 3}
-    point = found.units.point
-    net = nets.Net([0, 2], [1, 3], [1, 0], [-point], [2], [point])
-    plain_net = nets.listed(net)
-    assert plain_net == nets.Net([0, 1, 2], [3, 1], [1, 0], [-point, point], [2, 0])
-    assert nets.must_end(plain_net)
-    assert nets.solved(plain_net, [0, 0]) == [0, point]
 
 
 @pytest.mark.parametrize(
@@ -149,20 +114,13 @@ def test_what_may_not_vanish_is_refused(breaks, message):
 @pytest.mark.interpreted
 @pytest.mark.parametrize("breaks", [1, 3, 4, 5, 6])
 def test_the_kernels_refuse_it_as_well(monkeypatch, breaks):
-    shorter(monkeypatch, 0)
+    monkeypatch.setattr(plain, "LITTLE", 0)
     raises(GameError, "vanish", pipeline.solve, Race(2, 2, False, breaks))
 
 
 def test_actions_lead_to_nothing_that_vanishes():
-    class Wrong(Forked):
-        def vanishing(self, state):
-            return state == 0
-
-        def initial(self):
-            return 1
-
-    with pytest.raises(GameError, match="state 0 vanishes, but the action 0 leads there from state 1: only chance may"):
-        value_iteration.solve(Wrong())
+    words = "state 0 vanishes, but the action 0 leads there from state 1: only chance may"
+    raises(GameError, words, value_iteration.solve, Forked(1, 0))
 
     class Sure(NamedTuple):
         initial = actions = result = is_terminal = utility = vanishing = lambda self, *_: 0

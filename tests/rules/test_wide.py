@@ -4,7 +4,6 @@ import itertools
 import json
 import random
 import shutil
-from typing import NamedTuple
 
 import pytest
 
@@ -29,6 +28,7 @@ from tests.exports import needs_node
 from tests.games import play_outs
 from tests.pages import node, positions_of
 from tests.refusals import raises
+from tests.written import ruled
 
 
 class Declared(ConnectFour):
@@ -41,50 +41,31 @@ class Full(ConnectFour):
     bits = 128  # all of two words: numbers take a third for their sign
 
 
-class Stairs(NamedTuple):
-    """Climb one or two steps in turns; who takes the last wins. A state has its steps high up."""
-
-    steps: int = 9
-    bits = 90
-
-    def initial(self):
-        return self.steps << 80
-
-    def actions(self, state):
-        yield 1
-        if state >> 80 > 1:
-            yield 2
-
-    def result(self, state, action):
-        return state - (action << 80)
-
-    def is_terminal(self, state):
-        return state == 0
-
-    def utility(self, state):
-        return -1
-
-
-class Low(Stairs):
-    bits = 70
-
-
-class Odd(Stairs):
-    bits = 0
+# Climb one or two steps in turns; who takes the last wins. A state has its steps high up
+Stairs = ruled(
+    "Stairs",
+    fields="steps: int = 9\nwidth: int = 90",
+    bits="self.width",
+    initial="self.steps << 80",
+    actions="yield from range(1, min(2, state >> 80) + 1)",
+    result="state - (action << 80)",
+    is_terminal="state == 0",
+)
 
 
 def test_bits_are_declared_and_enter_the_fingerprint_only_where_they_are_not_63():
     texts = {"othello": 63, "othello:8,8": 128, "connect-four": 63, "breakthrough:8,8,2": 129, "coins": 63}
     assert {text: bits_of(load_game(text)) for text in texts} == texts
     assert fingerprint(Declared(4, 3)) != fingerprint(Full(4, 3))
-    raises(GameError, "bits = 0: give the bits", Rules, Odd())
+    raises(GameError, "bits = 0: give the bits", Rules, Stairs(9, 0))
 
 
 def test_plain_searches_take_wide_states():
     game = Stairs()
     assert alphabeta.minimax(game).value == alphabeta.solve(game).value == Value(-1, 6)
     check_game(game, playouts=5)
-    raises(GameError, r"the start is outside \[0, 2\*\*70\)", check_game, Low(), playouts=5)
+    assert features_of(Rules(game), 5 << 80) == [0] * 80 + [1, 0, 1] + [0] * 7
+    raises(GameError, r"the start is outside \[0, 2\*\*70\)", check_game, Stairs(9, 70), playouts=5)
 
 
 def test_a_player_and_notation_take_wide_states():
@@ -162,11 +143,6 @@ def test_a_group_answers_no_key_beyond_its_states():
     group = bytearray(payload)
     group[1] = 0  # one state, and the keys of two
     assert instant.find((memoryview(group), [5], [0, length], 1), 5 + (1 << 80)) is None
-
-
-def test_features_without_the_method_are_the_bits():
-    rules = Rules(Stairs())
-    assert features_of(rules, 5 << 80) == [0] * 80 + [1, 0, 1] + [0] * 7
 
 
 MASK, TOP = (1 << 64) - 5, 1 << 63
@@ -259,11 +235,8 @@ def test_numbers_compute_as_pythons(width, kernel):
     for _ in range(1000):
         x, y = (signed(draw.getrandbits(width), width) >> draw.randrange(width) for _ in range(2))
         x, y = (x, y) if kernel is computed else (x & all_bits >> 1, y & all_bits >> 1)
-        parts, n, outs = (
-            packed([x & all_bits, y & all_bits], more),
-            draw.randrange(width),
-            np.zeros((2, 20, width // 64), int),
-        )
+        n, outs = draw.randrange(width), np.zeros((2, 20, width // 64), int)
+        parts = packed([x & all_bits, y & all_bits], more)
         *told, third = fast(parts, n, outs[0])
         *expected, third_of = plain(parts, n, outs[1])
         assert (outs[0].tolist(), told) == (outs[1].tolist(), expected), (x, y, n)

@@ -23,9 +23,9 @@ CHECKERS = (7, 49, 302, 1469, 7361, 36768, 179740, 845931)
 MICRO_SHOGI = (9, 81, 812, 8512, 97321)
 
 
-def test_perft_of_othello():
-    game = Othello(8, 8)
-    assert [naive.perft(game, game.initial(), depth) for depth in range(1, 5)] == list(OTHELLO[:4])
+@pytest.mark.parametrize(("game", "published"), [(Othello(8, 8), OTHELLO[:4]), (Checkers(), CHECKERS[:3])])
+def test_perft(game, published):
+    assert tuple(naive.perft(game, game.initial(), depth) for depth in range(1, len(published) + 1)) == published
 
 
 def lines_of_micro_shogi(game, state, depth):
@@ -44,11 +44,6 @@ def test_perft_of_micro_shogi(plies):
     game = MicroShogi()
     found = [lines_of_micro_shogi(game, game.initial(), depth) for depth in range(1, plies + 1)]
     assert found == list(MICRO_SHOGI[:plies])
-
-
-def test_perft_of_checkers():
-    game = Checkers()
-    assert [naive.perft(game, game.initial(), depth) for depth in range(1, 4)] == list(CHECKERS[:3])
 
 
 @pytest.mark.parametrize("size", [2, *slow(3)])
