@@ -14,13 +14,12 @@ from solver.search import alphabeta
 from tests import DATA, naive
 from tests.games import ACYCLIC, STORES
 from tests.refusals import raises
-from tests.ways import slow, until
+from tests.ways import slow, slow_rows, until
 from tests.written import ruled
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
-from solver.compiled.exact import searcher  # noqa: E402
 from solver.compiled.exact import searcher as searcher_module  # noqa: E402
 from solver.compiled.exact.searcher import TABLE_BYTES, Searcher, Team, new_table  # noqa: E402
 
@@ -41,24 +40,19 @@ def pons(value, ply):
     return value.score * ((44 - ply - value.distance) // 2) if value.score else 0
 
 
-# One board of each game that has images
-UNFOLDED = (
-    "tic-tac-toe", "connect-four:4,3", "nim", "hexapawn", "breakthrough:3,3,1", "dots-and-boxes:2,1", "othello:4,2",
-    "hex:2",
-)  # fmt: skip
+FOLDED = (*ACYCLIC, f"{STORES}:2,3")
+UNFOLDED = ("tic-tac-toe", "nim", "hexapawn", "dots-and-boxes:2,1", "othello:4,2", "hex:2")
 
 
 @pytest.mark.parametrize(
-    "case",
+    ("text", "symmetry"),
     [
         ("connect-four:3,3,3", True),
-        *slow(*((text, True) for text in (*ACYCLIC, f"{STORES}:2,3")), *((text, False) for text in UNFOLDED)),
+        *slow_rows(*((text, True) for text in FOLDED), *((text, False) for text in UNFOLDED)),
     ],
-    ids=lambda case: f"{case[0].rpartition('/')[2]}-{case[1]}",
 )
 @pytest.mark.interpreted
-def test_every_value_is_the_naive_twins(case):
-    text, symmetry = case
+def test_every_value_is_the_naive_twins(text, symmetry):
     game = load_game(text)
     truth, folded = naive.solve(game), naive.solve(game, symmetry=symmetry)
     searcher = Searcher(game, symmetry=symmetry)
@@ -97,7 +91,7 @@ def test_a_tiny_table_and_a_shared_one_give_the_same_values():
 
 def test_threads_that_search_one_state_together_agree(monkeypatch):
     monkeypatch.setattr(searcher_module, "HARD", 100)
-    monkeypatch.setattr(searcher, "NODES_PER_EXCHANGE", 64)
+    monkeypatch.setattr(searcher_module, "NODES_PER_EXCHANGE", 64)
     game = load_game("connect-four")
     teams = [Team(game, workers=workers, table=1 << 20) for workers in (1, 3)]
     for state, ply, score in scored("middle-medium", 12):
@@ -127,8 +121,7 @@ def test_a_budget_ends_the_search_and_more_goes_on_from_the_table():
     state, ply, score = next(scored("middle-medium", 1))
     raises(BudgetExceeded, None, searcher.value, state, nodes=1000)
     assert searcher.nodes <= 1001
-    with pytest.raises(BudgetExceeded):
-        Searcher(load_game("connect-four")).value(load_game("connect-four").initial(), seconds=0.2)
+    raises(BudgetExceeded, None, searcher.value, searcher.rules.game.initial(), seconds=0.2)
     assert pons(searcher.value(state), ply) == score
     again = Searcher(load_game("connect-four"))
     assert pons(again.value(state), ply) == score
@@ -146,13 +139,6 @@ def test_deep_and_broad_games_are_given_room(text, value):
     frames, moves = len(searcher.frames), len(searcher.moves)
     assert searcher.value(game.initial()) == value
     assert len(searcher.frames) > frames and len(searcher.moves) > moves
-
-
-@pytest.mark.slow
-def test_a_game_with_cycles_is_refused():
-    with pytest.raises(MethodError, match="retrograde"):
-        game = load_game("mu-torere")
-        Searcher(game).value(game.initial())
 
 
 # Each adds 1, 2 or 3 to a sum, twice; the margin is the sum's rest by 5, less 2, times a stake of 2 ** exponent: the
@@ -191,18 +177,14 @@ def test_margins_beyond_the_tables_fields_are_refused_and_never_wrong(by_moves):
 
 
 # Two moves, then a win that still takes very long
-Patience = ruled(
-    "Patience",
-    fields="",
-    actions="yield 1",
-    is_terminal="state & 3 == 2",
-    utility="1",
-    plies_left="state >> 2",
-)
+ENDS = {"is_terminal": "state & 3 == 2", "utility": "1", "plies_left": "state >> 2"}
+Patience = ruled("Patience", fields="", actions="yield 1", **ENDS)
 
 
 @pytest.mark.slow
-def test_distances_beyond_the_tables_fields_are_refused():
+def test_distances_beyond_the_tables_fields_and_cycles_are_refused():
+    cyclic = Searcher(load_game("mu-torere"))
+    raises(MethodError, "retrograde", cyclic.value, cyclic.rules.game.initial())
     searcher = Searcher(Patience())
     assert searcher.value(1000 << 2) == Value(1, 1002)
     for left in (1 << 22, 1 << 24, 1 << 40):

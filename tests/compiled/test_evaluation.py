@@ -22,11 +22,8 @@ from tests.written import write_rules
 
 def evaluation(game="connect-four:4,4", features=5, hidden=(3,)):
     draw = np.random.default_rng(1)
-    widths = [features, *hidden, 1]
-    layers = [
-        (draw.normal(size=(widths[i], widths[i + 1])).astype(np.float32), draw.normal(size=widths[i + 1]).astype("f4"))
-        for i in range(len(widths) - 1)
-    ]
+    shapes = itertools.pairwise([features, *hidden, 1])
+    layers = [tuple(draw.normal(size=size).astype("f4") for size in (shape, shape[1])) for shape in shapes]
     identity = files.identity(load_game(game))
     return Evaluation(game, identity, features, "tanh", layers, 1.0, {"seed": 0, "source": "a book"}, {"sign": 0.5})
 
@@ -58,19 +55,12 @@ def test_damaged_files_are_refused_in_one_line(tmp_path):
     path = tmp_path / "a.eval"
     write(path, evaluation())
     whole = path.read_bytes()
-    draw = np.random.default_rng(0)
-    bad = tmp_path / "bad.eval"
-    copies = [whole[:length] for length in range(len(whole))]
+    copies = [whole[:length] for length in range(0, len(whole), 3)] + [whole + b"\0", bytes(range(256)), b""]
     for place in range(len(whole)):
-        for bit in (1, 128):
-            copies.append(whole[:place] + bytes([whole[place] ^ bit]) + whole[place + 1 :])
-    copies += [whole + b"\0", draw.bytes(1000), b""]
-    assert len(copies) > 1000
+        copies.append(whole[:place] + bytes([whole[place] ^ 1 << place % 8]) + whole[place + 1 :])
     for copy in copies:
-        bad.write_bytes(copy)
-        with pytest.raises((DamagedBook, ForeignBook)) as error:
-            read(bad)
-        assert "\n" not in str(error.value)
+        path.write_bytes(copy)
+        raises((DamagedBook, ForeignBook), r"^[^\n]*$", read, path)
 
 
 def sealed(body):
@@ -113,19 +103,17 @@ def test_files_that_contradict_themselves_are_refused(tmp_path, change):
 
 def test_altered_bytes_behind_a_right_checksum_are_refused_or_read(tmp_path):
     """A checksum can be made anew: whatever the bytes, there is an evaluation that holds together or one error."""
-    write(tmp_path / "a.eval", evaluation())
-    body = (tmp_path / "a.eval").read_bytes()[files.HEAD.size :]
-    path = tmp_path / "b.eval"
+    path = tmp_path / "a.eval"
+    write(path, evaluation())
+    body = path.read_bytes()[files.HEAD.size :]
     for place in range(len(body)):
-        for byte in (0, 0xC1, 0xFF):
-            altered = body[:place] + bytes([byte]) + body[place + 1 :]
-            path.write_bytes(sealed(altered))
-            try:
-                found = read(path)
-            except DamagedBook as error:
-                assert "\n" not in str(error)
-            else:
-                estimates(found, np.zeros((1, found.features), np.int16))
+        path.write_bytes(sealed(body[:place] + bytes([(0, 0xC1, 0xFF)[place % 3]]) + body[place + 1 :]))
+        try:
+            found = read(path)
+        except DamagedBook as error:
+            assert "\n" not in str(error)
+        else:
+            estimates(found, np.zeros((1, found.features), np.int16))
 
 
 def test_other_versions_and_missing_files(tmp_path):
@@ -150,10 +138,10 @@ def test_without_features_the_bits_of_the_state_are_taken():
     game = load_game("mu-torere")
     own = bind(kernels, game)
     states = [game.initial(), game.result(game.initial(), 0)]
-    tables = {count: np.zeros((2, count), np.int16) for count in (kernels.BITS, 2 * kernels.BITS, kernels.BITS - 1)}
-    (count,) = [count for count, table in tables.items() if own.tabulate(np.array(states), table)]
-    for state, row in zip(states, tables[count], strict=True):
-        assert sum(int(bit) << place % kernels.BITS for place, bit in enumerate(row)) == game.canonical(state)
+    table = np.zeros((2, kernels.BITS), np.int16)
+    assert own.tabulate(np.array(states), table) and not own.tabulate(np.array(states), table[:, 1:])
+    for state, row in zip(states, table, strict=True):
+        assert sum(int(bit) << place for place, bit in enumerate(row)) == game.canonical(state)
 
 
 @pytest.mark.parametrize(

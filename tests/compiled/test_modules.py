@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import solver
 from solver import Player, load_game
 from solver.base import extras
 from solver.base.errors import (
@@ -33,7 +34,7 @@ from solver.wasm import binary
 from solver.wasm.binary import MAX_MODULE_BYTES, SEAL_BYTES, Reader, facts_of, sealed, text
 from solver.wasm.host import Module
 from tests import ROOT, naive
-from tests.commands import ok, run
+from tests.commands import ok
 from tests.compiled.test_alphabeta import pons, scored
 from tests.modules import FACTS, FOR_EVER, GREEDY, IDLE, NAN, crowded, forged, mutants, nested, with_sections
 from tests.processes import python
@@ -138,11 +139,9 @@ def patience(monkeypatch):
     monkeypatch.setattr("solver.wasm.watch.COMPILE_SECONDS", 300.0)
 
 
-@pytest.fixture
-def forge():
-    """Forges the module of tic-tac-toe, and loads it."""
-    data, rules = data_of("tic-tac-toe"), Rules(load_game("tic-tac-toe"))
-    return lambda *changes, **more: Module(forged(data, *changes, **more), rules)
+def forge(*changes, **more):
+    """Forge the module of tic-tac-toe, and load it."""
+    return Module(forged(data_of("tic-tac-toe"), *changes, **more), Rules(load_game("tic-tac-toe")))
 
 
 def without(data, name):
@@ -181,13 +180,11 @@ def test_damaged_modules_are_refused(name, change, said):
     raises(DamagedBook, said, Module, change(data_of("tic-tac-toe")), Rules(load_game("tic-tac-toe")))
 
 
-def test_facts_of_others_are_said_in_a_line(forge):
-    with pytest.raises(ForeignBook) as refusal:
-        forge(facts={"rules": "\x1b[2J\n" * 1000})
-    assert str(refusal.value).isprintable() and len(str(refusal.value)) < 500
+def test_facts_of_others_are_said_in_a_line():
+    raises(ForeignBook, r"^[ -~]{,500}$", forge, facts={"rules": "\x1b[2J\n" * 1000})
 
 
-def test_what_takes_too_long_to_compile_is_ended(forge, monkeypatch):
+def test_what_takes_too_long_to_compile_is_ended(monkeypatch):
     """A minute and gigabytes for 40 KB: another process compiles, which has limits, and this one hears signals."""
     monkeypatch.setattr("solver.wasm.watch.COMPILE_SECONDS", 0.001)
     raises(DamagedBook, r"takes more than 0\.001 seconds to compile: build it again", forge, {"utility": FOR_EVER})
@@ -195,7 +192,7 @@ def test_what_takes_too_long_to_compile_is_ended(forge, monkeypatch):
     raises(ResourceError, r"/no/python does not start \(No such file", forge, {"utility": IDLE})
 
 
-def test_what_does_not_end_is_ended_and_asked_anew(forge, monkeypatch):
+def test_what_does_not_end_is_ended_and_asked_anew(monkeypatch):
     assert forge().value(0) == Value(0)
     for name in ("go_on", "begin", "found"):
         module = forge({name: FOR_EVER})
@@ -204,15 +201,13 @@ def test_what_does_not_end_is_ended_and_asked_anew(forge, monkeypatch):
             raises(UncompiledRules, rf"{name}.* fails in its module: it does not end$", module.value, 0, seconds=0.01)
         module.patience = 300.0
         assert module.look(0, 9).value == Value(0)
-    for lazy in ("go_on", "look_on"):
-        module = forge({lazy: IDLE})
-        with pytest.raises(UncompiledRules, match="does not get on"):
-            module.look(0, 3) if lazy == "look_on" else module.value(0)
+    raises(UncompiledRules, "does not get on", forge({"go_on": IDLE}).value, 0)
+    raises(UncompiledRules, "does not get on", forge({"look_on": IDLE}).look, 0, 3)
     monkeypatch.setattr("solver.wasm.host.CALL_SECONDS", 0.01)
     raises(DamagedBook, "does not start: it does not end: build it again", forge, {"lay_out": FOR_EVER})
 
 
-def test_a_module_has_the_memory_that_its_host_allows(forge):
+def test_a_module_has_the_memory_that_its_host_allows():
     for memory in (None, bytes([1, 0, 2])):  # bounded by itself, or not
         module = forge({"settled": GREEDY}, memory)
         assert module.ask("settled", 0, 0) == -1 and module.value(0) == Value(0)
@@ -252,17 +247,13 @@ def test_an_export_of_another_kind_is_no_memory(monkeypatch):
     count = reader.number()
     reader.take(len(text("memory")) + 2)
     exports = binary.number(count) + text("memory") + bytes([1, 0]) + reader.data[reader.at :]
-    with pytest.raises(DamagedBook, match="the module lacks a memory: build it again"):
-        Module(with_sections(data, TABLE=bytes([1, 0x70, 0, 1]), EXPORT=exports), rules)
+    damaged = with_sections(data, TABLE=TABLE, EXPORT=exports)
+    raises(DamagedBook, "the module lacks a memory: build it again", Module, damaged, rules)
 
 
-def test_estimates_that_are_no_numbers_are_refused(forge):
+def test_estimates_that_are_no_numbers_and_looks_too_far_ahead_are_refused():
     raises(UncompiledRules, "not a number", forge({"merit": NAN}).look, 0, 3)
-
-
-def test_a_module_looks_254_plies_ahead_at_most():
-    module = module_of("tic-tac-toe")
-    raises(UncompiledRules, "254 plies ahead at most, not 255", module.look, 0, 255)
+    raises(UncompiledRules, "254 plies ahead at most, not 255", module_of("tic-tac-toe").look, 0, 255)
 
 
 @pytest.mark.parametrize("count", [10, *slow(2000)])
@@ -306,20 +297,13 @@ def test_a_player_asks_the_module_that_a_user_names(own):
     raises(ForeignBook, "the module was made by rules .* these are .*: build it again", Player, "coins:20", module=path)
 
 
-def said(code, *arguments):
-    """The stderr of a command that ends with this exit code."""
-    found, _, err = run(*arguments)
-    assert found == code, err
-    return err
-
-
 def test_query_line_and_play_take_a_module(own, monkeypatch):
     name, path = own
     assert json.loads(ok("query", name, "1 2", "--module", path, "--json"))["value"] == "win"
     assert "loss" in ok("line", name, "--module", path)
     assert "searching live" in ok("play", name, "--module", path, stdin="quit\n")
-    assert "build it again: solver build" in said(5, "query", "coins:20", "start", "--live", "--module", path)
-    assert "--module has no part in it" in said(2, "query", name, "start", "--book-only", "--module", path)
+    fails(5, "build it again: solver build", "query", "coins:20", "start", "--live", "--module", path)
+    fails(2, "--module has no part in it", "query", name, "start", "--book-only", "--module", path)
     fifo, large = path.with_name("fifo"), path.with_name("large")
     if sys.platform == "win32":  # which has no such pipes, nor files with holes
         return
@@ -327,38 +311,29 @@ def test_query_line_and_play_take_a_module(own, monkeypatch):
     large.touch()
     os.truncate(large, 1 << 40)
     for other in (fifo, "/dev/zero", large):
-        assert "cannot be read (" in said(2, "query", name, "1 2", "--module", other)
+        fails(2, "cannot be read (", "query", name, "1 2", "--module", other)
     path.write_bytes(path.read_bytes()[:-1])
-    assert "or it is damaged: build it again" in said(5, "line", name, "--module", path)
+    fails(5, "or it is damaged: build it again", "line", name, "--module", path)
     monkeypatch.setattr(extras, "has_live", lambda: False)
-    assert "pip install 'solverbook[live]' brings wasmtime" in said(2, "query", name, "start", "--module", path)
+    fails(2, "pip install 'solverbook[live]' brings wasmtime", "query", name, "start", "--module", path)
 
 
 def test_without_numba_a_player_asks_the_module():
     """A middle position of the 7x6 board, which plain Python does not solve in a second."""
+    state = solver.position("connect-four", "44444432525")
     asked = (
         "import json, sys, solver\n"
         "player = solver.Player({}, solver.load_game('connect-four'), seconds=3600)\n"
-        "state = player.game.initial()\n"
-        "for move in '44444432525': state = player.game.result(state, int(move) - 1)\n"
-        "found = player.value(state)\n"
+        "found = player.value(int(sys.argv[1]))\n"
         "print(json.dumps([found.value, found.exact, found.source, 'numba' in sys.modules]))\n"
     )
-    value, exact, source, heavy = json.loads(python(asked, check=True).stdout)
-    game = load_game("connect-four")
-    state = game.initial()
-    for move in "44444432525":
-        state = game.result(state, int(move) - 1)
+    value, exact, source, heavy = json.loads(python(asked, state, check=True).stdout)
     assert (Value(*value), exact, source, heavy) == (module_of("connect-four").value(state), True, "search", False)
 
 
 def test_a_win_at_once_wants_no_module(monkeypatch):
     monkeypatch.setattr(modules, "find", None)
-    game = load_game("connect-four")
-    state = game.initial()
-    for move in "112233":
-        state = game.result(state, int(move) - 1)
-    assert Player({}, game).best(state) == 3
+    assert Player({}, load_game("connect-four")).best(solver.position("connect-four", "112233")) == 3
 
 
 @pytest.mark.slow
@@ -410,16 +385,13 @@ def test_the_example_in_c_values_every_move(tmp_path):
     for line in ("44444432525", "112233", "1122334"):
         output = subprocess.run([tmp_path / "player", *line], capture_output=True, text=True, check=True).stdout
         (_, merit), *moves = (words.split() for words in output.splitlines())
-        state = game.initial()
-        for move in line:
-            state = game.result(state, int(move) - 1)
+        state = solver.position(game, line)
         if game.is_terminal(state):
             assert moves == [] and int(merit) == -WIN
             continue
         assert int(merit) == merit_of(module.value(state), WIN)
-        lifted = {}
-        for action in game.actions(state):
-            child = game.result(state, action)
+        assert {*dict(moves)} == {str(action + 1) for action in game.actions(state)}
+        for move, merit in moves:
+            child = game.result(state, int(move) - 1)
             value = Value(-1, 0) if game.is_terminal(child) else module.value(child)
-            lifted[str(action + 1)] = str(merit_of(lift_value(value, False), WIN))
-        assert dict(moves) == lifted
+            assert int(merit) == merit_of(lift_value(value, False), WIN)

@@ -1,7 +1,6 @@
 """Modules of games whose states take more than 63 bits: what WebAssembly lacks, and both hosts against plain Python."""
 
 import json
-import random
 import shutil
 
 import pytest
@@ -15,26 +14,16 @@ from solver.search import alphabeta, heuristic
 from solver.wasm.host import Module
 from tests import naive
 from tests.exports import needs_node
+from tests.games import play_outs
 from tests.modules import built, forged
 from tests.modules import node as search_node
 from tests.pages import node
 from tests.refusals import raises
+from tests.rules.test_wide import Declared, Full
 from tests.written import ruled
 
 pytest.importorskip("wasmtime", exc_type=(ImportError, OSError))  # its library may not load
 pytest.importorskip("numba")
-
-
-class Declared(ConnectFour):
-    """Two words, the second half empty."""
-
-    bits = 100
-
-
-class Full(ConnectFour):
-    """Two words, and a third for the sign of numbers."""
-
-    bits = 128
 
 
 # Make a number of `size` bits smaller, by division; who cannot has lost
@@ -55,17 +44,6 @@ return state % (state // (1 << 40) + 2) // 2""",
 )
 
 
-def positions(game, count, seed=1):
-    chance, found = random.Random(seed), []
-    while len(found) < count:
-        state = game.initial()
-        while not game.is_terminal(state):
-            found.append(state)
-            state = game.result(state, chance.choice(list(game.actions(state))))
-        found.append(state)
-    return found
-
-
 def test_a_host_refuses_states_that_lie_elsewhere(tmp_path):
     rules = Rules(load_game("tic-tac-toe"))
     data = forged(modules.data_of(rules), facts={"format": 2, "words": 2})
@@ -73,9 +51,7 @@ def test_a_host_refuses_states_that_lie_elsewhere(tmp_path):
 
 
 def test_those_of_chance_are_refused():
-    class Pig(type(load_game("pig:10"))):
-        bits = 80
-
+    Pig = type("Pig", (type(load_game("pig:10")),), {"bits": 80})
     raises(MethodError, "has states of 80 bits, that of a game of chance takes 63", built, Rules(Pig(10)))
 
 
@@ -86,7 +62,7 @@ def test_a_module_says_what_plain_python_says(game, tmp_path):
     module = Module(built(rules), rules)
     assert module.facts["words"] == -(-rules.bits // 64) and module.ask("initial") == game.initial()
     truth = naive.solve(game) if isinstance(game, ConnectFour) else None
-    for state in positions(game, 60):
+    for state in play_outs(game, 6):
         value = truth[state] if truth else alphabeta.solve(game, state).value
         assert module.value(state) == value
         assert module.ask("is_terminal", state) == game.is_terminal(state)
@@ -107,7 +83,7 @@ def test_pages_search_by_it(game, tmp_path):
     assert export(game, f"{tmp_path}/site/") == []
     shutil.copy(site.WEB / "package.json", tmp_path)
     assert node("differences", tmp_path / "site" / "game.js") == {}
-    asked = positions(game, 30)
+    asked = [*play_outs(game, 3)]
     (tmp_path / "asked").write_text(json.dumps([str(state) for state in asked]))
     answers = search_node("answers", tmp_path / "site" / "game.wasm", tmp_path / "asked")
     for state, answer in zip(asked, answers, strict=True):

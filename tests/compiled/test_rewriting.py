@@ -15,7 +15,6 @@ from solver.solving import pipeline
 from solver.solving.ways import plain
 from tests import naive
 from tests.refusals import raises
-from tests.ways import slow
 from tests.written import line_of, write_rules
 
 np = pytest.importorskip("numpy")
@@ -159,22 +158,16 @@ def test_idioms_are_rewritten_to_what_they_are(tmp_path):
         assert [rewritten(game, state) for state in range(45)] == [method(game, state) for state in range(45)], idiom
 
 
-DIFFERENT = {
-    "shift": ({"result": "((state + action) << 70) >> 70"}, r"result\(1, 1\) is 2 in Python; compiled, .* <<"),
-    "index": ({"utility": "1 if ARRAY[state - 40 if state > 40 else 3 - state % 2] else -1"}, "IndexError"),
-}
-
-
-@pytest.mark.parametrize("case", ["shift", *slow("index")])
-def test_rules_that_compile_to_something_else_are_not_believed(tmp_path, case):
-    change, message = DIFFERENT[case]
-    game = load(tmp_path, f"different_{case}", **change)
-    raises(UncompiledRules, message, agreement.compare, game, [1, 38, 39, 40] if case == "index" else [1])
+@pytest.mark.slow
+def test_an_index_that_numba_would_not_check_is_noticed(tmp_path):
+    game = load(tmp_path, "index", utility="1 if ARRAY[state - 40 if state > 40 else 3 - state % 2] else -1")
+    raises(UncompiledRules, "IndexError", agreement.compare, game, [1, 38, 39, 40])
 
 
 def test_plain_python_solves_what_compiles_to_something_else(tmp_path, monkeypatch):
     monkeypatch.setattr(plain, "PLAIN_LIMIT", 0)
-    game = load(tmp_path, "differently", **DIFFERENT["shift"][0])
+    game = load(tmp_path, "differently", result="((state + action) << 70) >> 70")
+    raises(UncompiledRules, r"result\(1, 1\) is 2 in Python; compiled, .* <<", agreement.compare, game, [1])
     said = []
     book = pipeline.solve(game, tmp_path / "book.lmdb", say=said.append)
     assert book.root == minimax(game).value != Value(0)
@@ -257,9 +250,7 @@ def test_what_compiles_as_it_is_stays_as_it_is():
 def test_a_live_search_does_not_believe_bounds_that_are_none(tmp_path, monkeypatch):
     body = "\n    def bounds(self, state):\n        return (1, 1) if state > 20 else (-1, 1)\n"
     game = load(tmp_path, "bounded", body=body)
-    with pytest.raises(GameError, match=r"its bounds are \(1, 1\)"):
-        Player({}, game).value(30)
+    raises(GameError, r"its bounds are \(1, 1\)", Player({}, game).value, 30)
     monkeypatch.setattr("solver.check.soundness.SECONDS", 0)  # random games do not meet it
-    with pytest.raises(UncompiledRules, match="bounds, replies, outlook or longest are unsound"):
-        Searcher(game).warm()
+    raises(UncompiledRules, "bounds, replies, outlook or longest are unsound", Searcher(game).warm)
     assert Player({}, game).value(30).value == minimax(game, 30).value

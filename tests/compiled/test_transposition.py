@@ -1,6 +1,6 @@
 """Threads share the table of alpha-beta. Bounds are a function of the key here, so any others come of a race."""
 
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -55,35 +55,21 @@ def races():
     return {key_of.py_func.__name__: racing(key_of) for key_of in (narrow, wide)}
 
 
-def check(race, threads, size, rounds):
-    """Hits of all threads, none wrong; what is left in the table is right, too."""
-    table, keys = new_table(size), size >> 2
-    counts = np.zeros((threads, 2), np.int64)
-    team = [
-        threading.Thread(target=race, args=(table, 7 + 2 * number, rounds, keys, counts[number]))
-        for number in range(threads)
-    ]
-    for thread in team:
-        thread.start()
-    for thread in team:
-        thread.join()
-    assert counts[:, 1].sum() == 0 < counts[:, 0].sum()
-    return table
-
-
 @pytest.mark.parametrize(
     ("threads", "rounds"), [(2, 20_000), *(pytest.param(n, 30_000_000, marks=pytest.mark.stress) for n in (2, 4))]
 )
 @pytest.mark.parametrize("kind", ["narrow", *slow("wide")])
 def test_no_thread_finds_bounds_of_another_state(races, kind, threads, rounds):
+    """What is left in the table is right, but for entries that two threads tore, which are of no key in use."""
     for size in SIZES if rounds > 20_000 else SIZES[:2]:
-        check(races[kind], threads, size, rounds)
-
-
-def test_what_is_left_in_a_table_is_right(races):
-    """But for entries that two threads tore, which are of no key in use."""
-    for size in SIZES[:2]:
-        entries = exact_entries(check(races["narrow"], 2, size, 20_000))
-        mine = {key: bound for key, bound in entries.items() if key < size >> 2}
-        assert len(mine) > len(entries) * 0.9
-        assert all(bound == key * 2654435761 >> 7 & 1023 for key, bound in mine.items())
+        table, keys = new_table(size), size >> 2
+        counts = np.zeros((threads, 2), np.int64)
+        with ThreadPoolExecutor(threads) as pool:
+            given = [table] * threads, range(7, 7 + 2 * threads, 2), [rounds] * threads, [keys] * threads
+            list(pool.map(races[kind], *given, counts))
+        assert counts[:, 1].sum() == 0 < counts[:, 0].sum()
+        if kind == "narrow":
+            entries = exact_entries(table)
+            mine = {key: bound for key, bound in entries.items() if key < keys}
+            assert len(mine) > len(entries) * 0.9
+            assert all(bound == key * 2654435761 >> 7 & 1023 for key, bound in mine.items())
