@@ -74,8 +74,8 @@ def test_what_is_no_text_is_named_by_its_line(tmp_path, data, line):
 
 def test_a_line_without_an_end_is_not_waited_for():
     for before, line in ((b"", 1), (b"a\rb\n", 3)):
-        with pytest.raises(TextError, match=f"line {line}: it has more than"):
-            list(text_lines(Trickle(before + b"1" * (2 * MOST_LINE), 1 << 16)))
+        endless = Trickle(before + b"1" * (2 * MOST_LINE), 1 << 16)
+        raises(TextError, f"line {line}: it has more than", list, text_lines(endless))
     assert len(next(text_lines(io.BytesIO(b"1" * MOST_LINE + b"\n")))) == MOST_LINE
 
 

@@ -35,6 +35,7 @@ from solver.sweep.scale import Scale  # noqa: E402
 from tests.commands import run  # noqa: E402
 from tests.engines import Threads, alone  # noqa: E402
 from tests.processes import digest  # noqa: E402
+from tests.refusals import raises  # noqa: E402
 from tests.ways import slow, until  # noqa: E402
 from tests.written import write_rules  # noqa: E402
 
@@ -192,26 +193,22 @@ def test_a_store_that_fails_now_and_then(tmp_path, place):
 def test_a_store_that_fails_for_good(tmp_path, place, kind):
     """Whenever that is: one line, and when it is mended the same command goes on."""
     url, left = place
-    solve(tmp_path / "b.lmdb", url)
-    chance = random.Random(kind)
-    for last in chance.sample(range(200), 1):
-        Faults.calls = 0
+    book, last = tmp_path / "b.lmdb", random.Random(kind).randrange(200)
 
-        def strike(operation, path, last=last):
-            if Faults.calls > last and operation == kind:
-                raise OSError(errno.EIO, "the disk is\ntired")
+    def strike(operation, path):
+        if Faults.calls > last and operation == kind:
+            raise OSError(errno.EIO, "the disk is\ntired")
 
-        Faults.strike = strike
-        book = tmp_path / "b.lmdb"
-        try:
-            found, _ = solve(book, url)
-        except ResourceError as error:
-            assert str(error).endswith("the disk is tired: fix it, then the same command goes on")
-            book.unlink(missing_ok=True)  # it was complete, but the store could not be cleared
-            Faults.strike = staticmethod(lambda operation, path: None)
-            found, _ = solve(book, url)
-        assert found == alone(GAME)
-        assert not left()
+    Faults.strike = strike
+    try:
+        found, _ = solve(book, url)
+    except ResourceError as error:
+        assert str(error).endswith("the disk is tired: fix it, then the same command goes on")
+        book.unlink(missing_ok=True)  # it was complete, but the store could not be cleared
+        Faults.strike = staticmethod(lambda operation, path: None)
+        found, _ = solve(book, url)
+    assert found == alone(GAME)
+    assert not left()
 
 
 def test_a_full_disk_is_said_at_once_and_its_parts_are_removed(tmp_path):
@@ -320,14 +317,13 @@ def test_a_lease_is_renewed_and_ends_with_its_holder(tmp_path, monkeypatch):
     monkeypatch.setattr(store, "RENEWED", 0.01)
     place = Store(str(tmp_path / "solve"))
     held = place.hold()
-    first = json.loads((tmp_path / "solve/lease").read_text("utf-8"))
 
-    def later():
-        found = json.loads((tmp_path / "solve/lease").read_text("utf-8"))
-        return found["time"] > first["time"] and found
+    def read():
+        return json.loads((tmp_path / "solve/lease").read_text("utf-8"))
 
-    found = until(later)
-    assert found == {**first, "time": found["time"]}
+    first = read()
+    until(lambda: read()["time"] > first["time"])
+    assert {**read(), "time": 0} == {**first, "time": 0}
     held.release()
     place.leave()
     assert not any(tmp_path.iterdir())
@@ -346,37 +342,40 @@ def truncate(path):
     path.write_bytes(path.read_bytes()[:-3])
 
 
+def behind(monkeypatch, method, act):
+    """Have something done behind each call of a method of stores: `act(store, ...)`, with the arguments."""
+    original = getattr(Store, method)
+
+    def then(self, *given, **more):
+        original(self, *given, **more)
+        act(self, *given)
+
+    monkeypatch.setattr(Store, method, then)
+
+
 DAMAGES = list(itertools.product(("run", "states", "values"), (flip, truncate, Path.unlink)))
 
 
 @pytest.mark.parametrize("damage", [*DAMAGES[::4], *slow(*(one for place, one in enumerate(DAMAGES) if place % 4))])
 def test_a_damaged_shard_file_is_computed_again(tmp_path, monkeypatch, damage):
     """Whenever it is found: forward, backward, or while the book is written; and all files of a kind at once."""
-    commit, (kind, act) = Store.commit, damage
+    kind, act = damage
 
-    def damaging(self, number, facts):
-        commit(self, number, facts)
-        if number in (4, 9, 15, LAST):
-            for path in Path(self.root).glob(f"{kind}*"):
-                act(path)
+    def damaging(store, number, facts):
+        for path in Path(store.root).glob(f"{kind}*") if number in (4, 9, 15, LAST) else ():
+            act(path)
 
-    monkeypatch.setattr(Store, "commit", damaging)
-    found = mended(tmp_path)
-    assert all(
-        line.startswith(kind) and line.endswith(f"is damaged or lost, as {HOST} sees it: it is computed again")
-        for line in found
-    )
-    assert len(found) > 1
+    behind(monkeypatch, "commit", damaging)
+    found, said = mended(tmp_path), f"is damaged or lost, as {HOST} sees it: it is computed again"
+    assert all(line.startswith(kind) and line.endswith(said) for line in found) and len(found) > 1
 
 
 def test_a_file_may_be_lost_while_others_are_computed_again(tmp_path, monkeypatch):
-    commit, gathered, lost = Store.commit, driver.Driver.gathered, []
+    gathered, lost = driver.Driver.gathered, []
 
-    def damaging(self, number, facts):
-        commit(self, number, facts)
-        if number == 15:
-            for path in Path(self.root).glob("states*"):
-                path.unlink()
+    def damaging(store, number, facts):
+        for path in Path(store.root).glob("states*") if number == 15 else ():
+            path.unlink()
 
     def losing(self, source, dealt, *rest, **kind):
         runs = gathered(self, source, dealt, *rest, **kind)
@@ -385,7 +384,7 @@ def test_a_file_may_be_lost_while_others_are_computed_again(tmp_path, monkeypatc
             Path(self.store.root, lost[0]).unlink()
         return runs
 
-    monkeypatch.setattr(Store, "commit", damaging)
+    behind(monkeypatch, "commit", damaging)
     monkeypatch.setattr(driver.Driver, "gathered", losing)
     assert any(line.startswith(lost[0]) for line in mended(tmp_path))
 
@@ -422,22 +421,21 @@ def test_a_file_damaged_anywhere_while_the_book_is_written(tmp_path, monkeypatch
 
 @pytest.mark.parametrize(
     ("kind", "filed", "few"),
-    [("mail", 1, None), ("part", None, 0), ("part", None, streaming.PLAIN_LIMIT)],
+    [("mail", 1, streaming.PLAIN_LIMIT), ("part", sharding.FILED, 0), ("part", sharding.FILED, streaming.PLAIN_LIMIT)],
     ids=["results", "ranges-of-tasks", "ranges-of-the-driver"],
 )
 def test_damaged_results_and_ranges_are_made_again(tmp_path, monkeypatch, kind, filed, few):
     """Results in files, for a tier, for the one after it, and of a life that ended; ranges of the book in order."""
-    write, struck = Store.write, set()
+    struck = set()
 
-    def damaging(self, name, data, lasting=False):
-        write(self, name, data, lasting)
+    def damaging(store, name, *_):
         if name.startswith(kind) and len(struck) < 6 and name not in struck:
             struck.add(name)
-            flip(Path(self.root, name))
+            flip(Path(store.root, name))
 
-    monkeypatch.setattr(sharding, "FILED", filed or sharding.FILED)
-    monkeypatch.setattr(streaming, "PLAIN_LIMIT", streaming.PLAIN_LIMIT if few is None else few)
-    monkeypatch.setattr(Store, "write", damaging)
+    monkeypatch.setattr(sharding, "FILED", filed)
+    monkeypatch.setattr(streaming, "PLAIN_LIMIT", few)
+    behind(monkeypatch, "write", damaging)
     assert any(line.startswith(kind) for line in mended(tmp_path)) and struck
 
 
@@ -497,15 +495,10 @@ def test_a_lost_commit_costs_what_came_after_it(tmp_path, monkeypatch):
 
 
 def test_a_store_that_damages_whatever_is_written_is_given_up(tmp_path, monkeypatch):
-    write = Store.write
-
-    def damaging(self, name, data, lasting=False):
-        write(self, name, data, lasting)
-        if name.startswith("values_3"):
-            flip(Path(self.root, name))
-
     monkeypatch.setattr(driver, "MOST_REPAIRS", 3)
-    monkeypatch.setattr(Store, "write", damaging)
+    behind(
+        monkeypatch, "write", lambda at, name, *_: flip(Path(at.root, name)) if name.startswith("values_3") else None
+    )
     assert "files read back damaged right after they were written: check the store" in refused(tmp_path / "b.lmdb")
 
 
@@ -534,10 +527,8 @@ def test_rules_of_ones_own(tmp_path):
 
 def test_a_node_that_has_other_rules_is_refused(tmp_path):
     game = load_game(countdown(tmp_path))
-    with pytest.raises(
-        GameError, match=f"the node {HOST} of the cluster, with solverbook {__version__}, has other rul"
-    ):
-        Bench(Job("tic-tac-toe", fingerprint(game), True, True, str(tmp_path)))
+    words = f"the node {HOST} of the cluster, with solverbook {__version__}, has other rul"
+    raises(GameError, words, Bench, Job("tic-tac-toe", fingerprint(game), True, True, str(tmp_path)))
 
 
 # Nodes, looked at before they get work
@@ -620,10 +611,10 @@ def test_nodes_that_are_right_and_their_clocks(machines, monkeypatch):
 
 def test_what_cannot_be_checked_is_refused(machines, tmp_path):
     machines()
-    code, _, error = run("cluster", "check", "head:6379", "--store", tmp_path / "absent")
-    assert code == 6 and f"there is no folder {tmp_path / 'absent'}: make it where all nodes see it" in error
-    code, _, error = run("cluster", "check", "head:6379", "--store", tmp_path)
-    assert code == 6 and "no node of the cluster runs tasks" in error
+    absent = tmp_path / "absent"
+    for folder, words in ((absent, f"there is no folder {absent}: make it"), (tmp_path, "no node of the cluster runs")):
+        code, _, error = run("cluster", "check", "head:6379", "--store", folder)
+        assert code == 6 and words in error
 
 
 def test_a_solve_looks_at_the_nodes_first(machines, tmp_path):
@@ -631,8 +622,8 @@ def test_a_solve_looks_at_the_nodes_first(machines, tmp_path):
     pipeline.solve(GAME, tmp_path / "b.lmdb", cluster="head:6379", store=str(store), say=said.append)
     assert [line.partition(":")[0] for line in said[:2]] == ["node right", "node late"]
     machines("right", "blind", "older")
-    with pytest.raises(ResourceError, match=r"^node blind does not see .* \(older cannot take part either\)$"):
-        pipeline.solve(GAME, tmp_path / "c.lmdb", cluster="head:6379", store=str(store))
+    words, where = r"^node blind does not see .* \(older cannot take part either\)$", {"cluster": "head:6379"}
+    raises(ResourceError, words, pipeline.solve, GAME, tmp_path / "c.lmdb", store=str(store), **where)
     assert not list(store.iterdir()) and not (tmp_path / "c.lmdb").exists()
 
 

@@ -50,10 +50,6 @@ def divide(number):
     return 1 // number
 
 
-def overwrite(numbers):
-    numbers[0] = 1
-
-
 def host_name():
     return socket.gethostname()
 
@@ -236,36 +232,29 @@ def test_a_client_sends_its_options_as_json(monkeypatch):
 
 
 @needs_ray
-def test_grpc_is_not_installed(monkeypatch):
-    find = importlib.util.find_spec
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "grpc" else find(name))
+def test_what_is_not_installed_is_named(monkeypatch):
+    find, missing = importlib.util.find_spec, ["grpc"]
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name in missing else find(name))
     raises(MethodError, r"pip install 'ray\[client\]' brings grpcio", on_ray.connect, "ray://host:10001")
+    missing.append("ray")
+    raises(MethodError, r"pip install 'solverbook\[cluster\]'", on_ray.connect, "local")
 
 
 @needs_ray
-def test_nobody_answers():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        raises(ResourceError, "no cluster at", on_ray.connect, f"127.0.0.1:{taken.getsockname()[1]}")
-
-
-@needs_ray
-def test_another_server_answers():
+def test_nobody_or_another_server_answers():
     def greet():
         with server.accept()[0] as visitor:
             visitor.sendall(b"220 mail.example\r\n")
             visitor.recv(1000)
 
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        raises(ResourceError, "no cluster at", on_ray.connect, f"127.0.0.1:{taken.getsockname()[1]}")
     with socket.create_server(("127.0.0.1", 0)) as server:
         thread = threading.Thread(target=greet)
         thread.start()
         raises(ResourceError, "not Ray", on_ray.connect, f"127.0.0.1:{server.getsockname()[1]}")
         thread.join()
-
-
-def test_ray_is_not_installed(monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    raises(MethodError, r"pip install 'solverbook\[cluster\]'", on_ray.connect, "local")
 
 
 @needs_ray

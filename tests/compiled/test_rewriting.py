@@ -239,13 +239,6 @@ def test_the_line_that_numba_names_comes_first(tmp_path):
         assert reason(type(game), report).startswith(f"placed.py line {line}: {told}")
 
 
-def test_what_compiles_as_it_is_stays_as_it_is():
-    cls = type(load_game("connect-four"))
-    rewriter = Rewriter(cls)
-    for method in (cls.actions, cls.result, cls.is_terminal, cls.canonical):
-        assert rewriter.rewritten(method) is method
-
-
 @pytest.mark.slow
 def test_a_live_search_does_not_believe_bounds_that_are_none(tmp_path, monkeypatch):
     body = "\n    def bounds(self, state):\n        return (1, 1) if state > 20 else (-1, 1)\n"

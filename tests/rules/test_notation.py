@@ -33,27 +33,19 @@ def test_positions_are_moves_numbers_or_the_start():
         ("5", "move 1 .*choose one of 1, 2, 3, 4"),
         ("11111", "move 5"),
         ("12121211", "move 8.*the game is over before it"),
-        ("#", "not a state"),
-        ("#-1", "not a state"),
-        ("#9223372036854775808", "not a state"),
-        ("#\u0661", "not a state"),
-        ("x" * 5000, "not a legal move"),
+        *[(text, "not a state") for text in ("#", "#-1", "#9223372036854775808", "#\u0661")],
+        ("x" * 5000, "^.{,200}not a legal move.{,200}$"),
         # Moves and a score, as published test sets have them
         *[(text, "spaces between all moves or none") for text in ("11242 3", "11242,3", "1124\t-3", "1 1 -3", "44 1")],
         ("\u0661", "not a legal move"),
     ],
 )
 def test_bad_positions_say_where(text, message):
-    with pytest.raises(PositionError, match=message) as error:
-        parse_position(FOUR, text)
-    assert len(str(error.value)) < 400
+    raises(PositionError, message, parse_position, FOUR, text)
 
 
-def test_a_sign_before_a_move_is_no_separator():
+def test_a_sign_is_no_separator_and_a_number_may_be_no_state():
     raises(PositionError, "'-3' is not a legal move", parse_position, load_game("connect-four:10,4"), "1 1 -3")
-
-
-def test_numbers_that_are_no_states():
     raises(PositionError, "has no moves but is not terminal", parse_position, load_game("tic-tac-toe"), "#2311495")
     raises(PositionError, "cannot be shown", show, load_game("chess-ending:KQK"), 2029221097926325141)
 

@@ -13,6 +13,7 @@ from solver.check.conformance import check_game
 from solver.rules.game import Rules, load_game
 from solver.rules.numbering import Numbering
 from tests.book.test_ranked import RANKS, reachable, write_rules
+from tests.refusals import raises
 from tests.ways import slow
 
 SCAN = """
@@ -114,8 +115,7 @@ def test_digits_come_in_the_order_that_rules_say(tmp_path):
     ],
 )
 def test_scans_that_number_no_states_are_found(tmp_path, body, fault):
-    with pytest.raises(GameError, match=fault):
-        check_game(load_game(write_rules(tmp_path / "heaps.py", body)))
+    raises(GameError, fault, lambda: check_game(load_game(write_rules(tmp_path / "heaps.py", body))))
 
 
 @pytest.mark.slow
@@ -148,6 +148,6 @@ def test_a_state_of_play_without_a_number_is_refused_in_one_line(tmp_path, monke
     monkeypatch.setattr(extras, "has_kernels", lambda: False)
     solve(load_game(write_rules(tmp_path / "heaps.py", "")), tmp_path / "book").close()
     game = load_game(write_rules(tmp_path / "heaps.py", SCAN.replace("memo + digit < 8", "memo + digit < 5")))
-    with pytest.raises(GameError, match="has no number: correct rank or scan"):
-        streaming.pack(tmp_path / "book", tmp_path / "ranked", "ranked", game)
+    call = streaming.pack, tmp_path / "book", tmp_path / "ranked", "ranked", game
+    raises(GameError, "has no number: correct rank or scan", *call)
     assert not (tmp_path / "ranked").exists()

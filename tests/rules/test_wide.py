@@ -79,8 +79,8 @@ def test_a_player_and_notation_take_wide_states():
 def test_what_cannot_take_them_says_so_in_a_line(monkeypatch):
     monkeypatch.setattr(extras, "has_kernels", lambda: False)
     raises(MethodError, "othello:8,8 has states of 128 bits, the sweep takes 63: an opening book", solve, "othello:8,8")
-    with pytest.raises(BookError, match="has states of 90 bits, this codec takes 63: leave --codec out"):
-        solve(Stairs(), codec="compact", max_ply=3)
+    words = "has states of 90 bits, this codec takes 63: leave --codec out"
+    raises(BookError, words, solve, Stairs(), codec="compact", max_ply=3)
 
 
 def test_an_opening_book_of_wide_states(tmp_path, monkeypatch):
@@ -277,8 +277,7 @@ def test_what_leaves_the_width_is_noticed():
         def tier(self, state):
             return (state << 120 >> 120).bit_count()
 
-    with pytest.raises(UncompiledRules, match="in Python and"):
-        agreement.compare(Leaving(4, 3), [*play_outs(Leaving(4, 3), 3)])
+    raises(UncompiledRules, "in Python and", agreement.compare, Leaving(4, 3), [*play_outs(Leaving(4, 3), 3)])
 
 
 @pytest.mark.slow

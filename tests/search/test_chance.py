@@ -224,15 +224,13 @@ Ways = ruled(
 def test_unsound_chance_is_named(solve):
     raises(GameError, r"chance\(1\) has the weight 0: weights are whole numbers from 1 on", solve, Ways((0,)), 1)
     raises(GameError, r"chance\(1\) has the weight 0.5: weights are whole", solve, Ways((0.5,)), 1)
-    with pytest.raises(GameError, match=r"chance\(1\) leads to 9223372036854775810: it is outside \[0, 2\*\*63\)"):
-        solve(Ways((1 << 63,)), 1)
+    raises(GameError, r"chance\(1\) leads to 9223372036854775810: it is outside \[0", solve, Ways((1 << 63,)), 1)
     raises(MethodError, r"no chance\(state\): use minimax", solve, load_game("coins"))
     raises(BudgetExceeded, None, solve, load_game("einstein:3,2"), budget=Budget(nodes=100))
 
 
 def test_play_that_need_not_end_is_refused():
-    with pytest.raises(MethodError, match="has cycles, which expectiminimax cannot solve: use value iteration"):
-        alphabeta.expectiminimax(Ways())
+    raises(MethodError, "has cycles, .*: use value iteration", alphabeta.expectiminimax, Ways())
     raises(MethodError, "need not end, whatever the dice", value_iteration.solve, Ways())
     assert not chance.ends_surely(chance.nodes_of(Ways()))
 
