@@ -199,14 +199,8 @@ from solver.base.parallel import Workers  # noqa: E402
 
 def test_few_tasks_are_taken_ahead():
     taken = []
-
-    def items():
-        for number in range(100):
-            taken.append(number)
-            yield number
-
     with Workers(2) as workers:
-        next(workers.map(lambda number: number, items()))
+        next(workers.map(str, map(taken.append, range(100))))
     assert len(taken) <= 6
 
 

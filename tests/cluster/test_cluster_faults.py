@@ -153,7 +153,6 @@ def test_drivers_killed_again_and_again(place):
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_what_ends_a_driver_ends_its_cluster(place, number):
-    """And the same command goes on."""
     words = (MIDDLE, "--cluster", "local:2", "--store", place.folder)
     reached = 0
     for wanted in (8, 26):
@@ -268,7 +267,6 @@ def test_what_the_driver_is_connected_to_dies(place, which):
 
 
 def test_a_cluster_joined_from_outside(place):
-    """By Ray's client, ray://."""
     if importlib.util.find_spec("grpc") is None:
         pytest.skip("grpcio is not installed")
     with socket.socket() as some:

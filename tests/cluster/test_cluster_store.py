@@ -140,7 +140,6 @@ def stopped(monkeypatch, before=None, change=None):
 
 
 def refused(book, url=None, **options):
-    """The one line of a solve that is refused."""
     with pytest.raises((ResourceError, MethodError, GameError)) as caught:
         solve(book, url, **options)
     assert len(str(caught.value).splitlines()) == 1
@@ -160,7 +159,6 @@ def place(request, tmp_path):
 
 
 def every(number, act):
-    """Do something at every so many operations."""
 
     def strike(operation, path):
         return act(operation) if Faults.calls % number == 0 else None
@@ -257,7 +255,6 @@ def lease(folder, ago=0, **changes):
 
 
 def ended():
-    """The number of a process that has ended."""
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()
     return process.pid

@@ -36,7 +36,6 @@ def scored(name, limit):
 
 
 def pons(value, ply):
-    """A connect-four 7x6 value as Pons scores it."""
     return value.score * ((44 - ply - value.distance) // 2) if value.score else 0
 
 

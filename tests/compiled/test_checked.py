@@ -51,10 +51,10 @@ def test_docs_print_the_table(tmp_path):
     assert "\n".join(checking.table(tmp_path)) in text
 
 
-@pytest.mark.parametrize("seed", [0, *slow(*range(1, 6))])
+@pytest.mark.parametrize("seed", [0, *slow(1, 2)])
 def test_random_functions_are_pythons_or_raise(tmp_path, seed):
     chance, compiled = random.Random(seed), 0
-    bodies = [checking.random_body(chance) for _ in range(2 if seed == 0 else 60)]
+    bodies = [checking.random_body(chance) for _ in range(2 if seed == 0 else 40)]
     for function in checking.functions_of(tmp_path, bodies):
         if checking.refusal(function) is None:  # constants beyond 64 bits are refused
             counts = checking.judged(function)
@@ -132,7 +132,6 @@ def test_the_one_state_at_a_limit_is_noticed_or_right(tmp_path):
 
 
 def rewards(folder, reward):
-    """A race to 30 whose steps score."""
     fields, bodies = "score_game = True\ngoal: int = 30", {"utility": "0", "tier": "state", "reward": reward}
     return Rules(load_game(write_rules(folder / "rewards.py", fields=fields, **bodies)))
 

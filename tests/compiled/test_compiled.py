@@ -37,50 +37,32 @@ def write_race(path, *, utility=-1, helper_parameters=0):
     return path
 
 
-PLAY = """
-    from solver.compiled.module import rules
-    kernels = bind(rules, game, False)
-    def worth(state):
-        if kernels.is_terminal(state):
-            return kernels.utility(state)
-        return max(-worth(kernels.result(state, action)) for action in rules.answer(kernels, "actions", state))
-    root = worth(game.initial())
-"""
 SWEEP = """
-    from solver.base.options import Options
-    from solver.compiled.edges import CompiledMoves
-    from solver.rules.game import Rules
-    from solver.sweep import exhaustive
-    root = exhaustive.solve(game, options=Options(symmetry=False)).root.score
-    kernels = CompiledMoves(Rules(game, False), True).kernels
+import json
+from solver.base.options import Options
+from solver.compiled.edges import CompiledMoves
+from solver.rules.game import Rules, load_game
+from solver.sweep import exhaustive
+game = load_game("race.py::Race")
+root = exhaustive.solve(game, options=Options(symmetry=False)).root.score
+stats = [kernel.stats for kernel in vars(CompiledMoves(Rules(game, False), True).kernels).values()]
+hits, misses = (sum(sum(one[at].values()) for one in stats) for at in (1, 2))
+print(json.dumps([root, hits, misses]))
 """
 
 
-def in_a_new_process(game, cache, cwd, body):
-    """The value of the start in a new process, and how often Numba's cache hit and missed."""
-    head = f"""
-        import json
-        from solver.rules.game import load_game
-        from solver.compiled.binding import bind
-        game = load_game({str(game)!r})
-    """
-    tail = """
-        stats = [kernel.stats for kernel in vars(kernels).values()]
-        hits, misses = (sum(sum(one[at].values()) for one in stats) for at in (1, 2))
-        print(json.dumps([root, hits, misses]))
-    """
-    code = "".join(map(textwrap.dedent, (head, body, tail)))
-    return json.loads(python(code, env={"NUMBA_CACHE_DIR": str(cache)}, cwd=cwd, check=True).stdout)
+def swept_in_a_new_process(folder):
+    """The value of the start, and how often Numba's cache hit and missed."""
+    environment = {"NUMBA_CACHE_DIR": str(folder / "cache")}
+    return json.loads(python(SWEEP, env=environment, cwd=folder, check=True).stdout)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("body", [PLAY, SWEEP], ids=["play", "sweep"])
-def test_a_second_process_loads_compiled_rules_of_a_users_file_and_an_edit_compiles_anew(tmp_path, body):
+def test_a_second_process_loads_compiled_rules_of_a_users_file_and_an_edit_compiles_anew(tmp_path):
     rules = write_race(tmp_path / "race.py")
-    first = in_a_new_process("race.py::Race", tmp_path / "cache", tmp_path, body)
-    second = in_a_new_process("race.py::Race", tmp_path / "cache", tmp_path, body)
+    first, second = (swept_in_a_new_process(tmp_path) for _ in range(2))
     write_race(rules, utility=1)
-    edited = in_a_new_process("race.py::Race", tmp_path / "cache", tmp_path, body)
+    edited = swept_in_a_new_process(tmp_path)
     assert first[0] == second[0] == 1  # who cannot move loses: 10 % 3 != 0
     assert first[2] > 0 and second[1] > 0 == second[2]
     assert edited[0] == -1 and edited[2] > 0  # misere: 10 % 3 == 1

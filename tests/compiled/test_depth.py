@@ -34,7 +34,6 @@ MORE = (
 
 
 def positions(game, count, seed=0):
-    """Unfinished states of random games."""
     chance, found = random.Random(seed), []
     while len(found) < count:
         state = game.initial()

@@ -23,7 +23,6 @@ for line in table("moves.csv"):
 
 @pytest.mark.parametrize("text", slowly(PLACED, "picaria:9", "nocca-nocca:5,3", "nocca-nocca:4,4", "quoridor:3,4,2"))
 def test_moves_lead_to_as_many_positions_as_by_rules_written_apart(text):
-    """From the start and from positions of random games."""
     game = load_game(text)
     for state, after in PLACED[text].items():
         states, found = {state}, []

@@ -48,7 +48,6 @@ def test_perft_of_micro_shogi(plies):
 
 @pytest.mark.parametrize("size", [2, *slow(3)])
 def test_winning_openings_of_hex(size):
-    """The published first moves that win, and in how many plies with them."""
     game, found, table = Hex(size), {}, {}
     for action in game.actions(game.initial()):
         value = alphabeta.solve(game, game.result(game.initial(), action), table=table).value
