@@ -198,18 +198,6 @@ def test_it_goes_on_behind_every_commit(tmp_path, ladder, monkeypatch, rounds, g
     assert set(made) == steps - {SMALL: {"closing", "resolving"}, "piglet:3": {"resolving"}}.get(game, set())
 
 
-def test_restart_begins_anew(tmp_path, monkeypatch):
-    def cut(self, tier):
-        raise ResourceError("the power is cut")
-
-    with monkeypatch.context() as broken:
-        broken.setattr(driver.Driver, "_solve", cut)
-        raises(ResourceError, "cut", together, SMALL, tmp_path / "cluster.lmdb")
-    said = []
-    assert together(SMALL, tmp_path / "cluster.lmdb", restart=True, say=said.append) == alone(SMALL)
-    assert not [line for line in said if line.startswith("going on")]
-
-
 @pytest.mark.parametrize("game", ["LADDER", *slow("piglet:3")])
 def test_damaged_files_are_made_again(tmp_path, ladder, monkeypatch, rounds, game):
     """After each commit, one of the files that are needed is cut short."""

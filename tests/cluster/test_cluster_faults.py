@@ -210,6 +210,12 @@ def test_an_object_store_smaller_than_what_tasks_pass_on(place):
     assert place.is_clean()
 
 
+def free_port():
+    with socket.socket() as some:
+        some.bind(("127.0.0.1", 0))
+        return some.getsockname()[1]
+
+
 # A cluster of two machines
 
 NODES = """
@@ -269,9 +275,7 @@ def test_what_the_driver_is_connected_to_dies(place, which):
 def test_a_cluster_joined_from_outside(place):
     if importlib.util.find_spec("grpc") is None:
         pytest.skip("grpcio is not installed")
-    with socket.socket() as some:
-        some.bind(("127.0.0.1", 0))
-        port = some.getsockname()[1]
+    port = free_port()
     with two_machines(place, ray_client_server_port=port):
         address = f"ray://127.0.0.1:{port}"
         assert place.solve(MIDDLE, "--cluster", address, "--store", place.folder / "store") == (0, "")
@@ -308,17 +312,10 @@ def served(place):
     """A server of S3 with one bucket; yields it, and what lists the bucket."""
     s3fs = pytest.importorskip("s3fs")
     pytest.importorskip("moto.server")
-    with socket.socket() as some:
-        some.bind(("127.0.0.1", 0))
-        port = some.getsockname()[1]
+    port = free_port()
     url = f"http://127.0.0.1:{port}"
-    place.settings |= {
-        "AWS_ENDPOINT_URL": url,
-        "AWS_ACCESS_KEY_ID": "any",
-        "AWS_SECRET_ACCESS_KEY": "any",
-        "AWS_DEFAULT_REGION": "us-east-1",
-        "AWS_MAX_ATTEMPTS": "1",
-    }
+    place.settings |= {"AWS_ENDPOINT_URL": url, "AWS_DEFAULT_REGION": "us-east-1", "AWS_MAX_ATTEMPTS": "1"}
+    place.settings |= dict.fromkeys(("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), "any")
     command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
@@ -328,9 +325,8 @@ def served(place):
                 return True
 
         assert until(answers)
-        files = s3fs.S3FileSystem(
-            key="any", secret="any", endpoint_url=url, use_listings_cache=False, skip_instance_cache=True
-        )
+        options = {"use_listings_cache": False, "skip_instance_cache": True}
+        files = s3fs.S3FileSystem(key="any", secret="any", endpoint_url=url, **options)
         files.mkdir(BUCKET)
         yield server, lambda: files.find(BUCKET)
     finally:

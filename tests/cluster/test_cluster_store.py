@@ -483,6 +483,13 @@ def test_exact_values_may_not_be_off_on_a_cluster():
         assert course.tally.error == error
 
 
+def test_restart_begins_anew(tmp_path, monkeypatch):
+    with stopped(monkeypatch, before=9):
+        refused(tmp_path / "b.lmdb")
+    found, said = solve(tmp_path / "b.lmdb", restart=True)
+    assert found == alone(GAME) and not [line for line in said if line.startswith("going on")]
+
+
 def test_a_lost_commit_costs_what_came_after_it(tmp_path, monkeypatch):
     with stopped(monkeypatch, before=9):
         refused(tmp_path / "b.lmdb")

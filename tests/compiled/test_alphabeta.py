@@ -81,11 +81,9 @@ def test_a_tiny_table_and_a_shared_one_give_the_same_values():
     shared = new_table(1 << 20)
     team = [Searcher(game, table=shared) for _ in range(4)]
     with ThreadPoolExecutor(4) as pool:
-        parts = [positions[at::4] for at in range(4)]
-        found = pool.map(lambda one: [one[0].value(state) for state, _, _ in one[1]], zip(team, parts, strict=True))
-        for values, part in zip(found, parts, strict=True):
-            for value, (state, ply, score) in zip(values, part, strict=True):
-                assert pons(value, ply) == pons(tiny.value(state), ply) == score
+        found = list(pool.map(lambda at: [team[at].value(state) for state, *_ in positions[at::4]], range(4)))
+    for number, (state, ply, score) in enumerate(positions):
+        assert pons(found[number % 4][number // 4], ply) == pons(tiny.value(state), ply) == score
 
 
 def test_threads_that_search_one_state_together_agree(monkeypatch):

@@ -92,10 +92,8 @@ def test_published_mates_in_16_moves_on_nine_squares_are_the_longest_of_their_me
 
 @pytest.mark.slow
 def test_placements_of_bagh_chal_are_the_published_ones():
-    cells = range(25)
-    count = placements(
-        [[5 * (cell % 5) + cell // 5 for cell in cells], [cell // 5 * 5 + 4 - cell % 5 for cell in cells]]
-    )
+    images = [5 * (cell % 5) + cell // 5 for cell in range(25)], [cell // 5 * 5 + 4 - cell % 5 for cell in range(25)]
+    count = placements([*images])
     assert 2 * sum(count[4, goats] for goats in range(16, 21)) == 88_260_972
     with solve("bagh-chal") as book:
         assert [tier.states for tier in book.header.tiers[:2]] == [2 * count[4, 20], 2 * count[4, 19]]

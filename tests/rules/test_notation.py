@@ -1,7 +1,5 @@
 """Positions and moves as text."""
 
-from typing import NamedTuple
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,6 +10,7 @@ from solver.rules.game import Rules, load_game
 from solver.rules.notation import format_end, legal_actions, parse_action, show
 from solver.rules.reading import parse_position
 from tests.refusals import raises
+from tests.written import ruled
 
 FOUR = load_game("connect-four:4,4")
 PAWNS = load_game("hexapawn:3,3")
@@ -98,26 +97,20 @@ def test_finished_games_say_how_they_ended():
         assert format_end(load_game(name), parse_position(load_game(name), position).state) == end
 
 
-class Bare(NamedTuple):
-    """Rules without text of their own: count to 3."""
-
-    initial = staticmethod(lambda: 0)
-    actions = staticmethod(lambda state: [1, 2])
-    result = staticmethod(lambda state, action: state + action)
-    is_terminal = staticmethod(lambda state: state >= 3)
-    utility = staticmethod(lambda state: -1)
+Bare = ruled("Bare")  # rules without text of their own
 
 
-class Steps(NamedTuple):
-    """A man walks to the end of a row, and the second move to a cell is another move."""
-
-    initial = staticmethod(lambda: 0)
-    actions = staticmethod(lambda state: [1, 2, 3] if state == 1 else [1, 2])
-    result = staticmethod(lambda state, action: min(3, state + min(2, action)))
-    is_terminal = staticmethod(lambda state: state >= 3)
-    utility = staticmethod(lambda state: -1)
-    cells = staticmethod(lambda state, mover: ["." * state + "X" + "." * (3 - state)])
-    place = staticmethod(lambda state, action: [min(3, state + min(2, action))])
+# A man walks to the end of a row, and the second move to a cell is another move
+Steps = ruled(
+    "Steps",
+    actions="yield from [1, 2, 3] if state == 1 else [1, 2]",
+    result="min(3, state + min(2, action))",
+    is_terminal="state >= 3",
+    more="""
+    def cells(self, state, mover): return ["." * state + "X" + "." * (3 - state)]
+    def place(self, state, action): return [min(3, state + min(2, action))]
+    """,
+)
 
 
 def test_moves_that_choose_the_same_cells_go_by_their_numbers():
