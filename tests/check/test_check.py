@@ -169,18 +169,21 @@ def test_work_in_a_pipe_has_lines_that_say_how_far_it_is(monkeypatch, capfd):
     assert Bars(quiet=True)._lines is None
 
 
-def test_a_line_of_progress():
-    for report, line in (
+@pytest.mark.parametrize(
+    ("report", "line"),
+    [
         (("compile", 0, 0, ""), "compile ..., 20 s"),
         (("forward", 3_000, None, ""), "forward: 3,000 positions, 20 s"),
         (("verify", 2_500, 10_000, ""), "verify: 2,500 of 10,000 positions, 25 %, 20 s, about 30 s left of this step"),
-    ):
-        lines = common._Lines()
-        lines.stop()  # a clock set back would start the thread
-        lines.see(report[0], 0, report[2], "")
-        lines._started, lines._begun = 100.0, 110.0
-        lines.see(*report)
-        assert lines.line(120.0) == line
+    ],
+)
+def test_a_line_of_progress(report, line):
+    lines = common._Lines()
+    lines.stop()  # a clock set back would start the thread
+    lines.see(report[0], 0, report[2], "")
+    lines._started, lines._begun = 100.0, 110.0
+    lines.see(*report)
+    assert lines.line(120.0) == line
 
 
 SEEN = "import functools\nSEEN = {}\n"
@@ -207,19 +210,14 @@ def test_check_says_how_many_games_it_had_the_time_for(ring, monkeypatch):
     assert "random games (of 100, for lack of time) keep the protocol" in ok("check", ring("slow.py"), "--quick")
 
 
-@pytest.mark.parametrize(
-    ("method", "hint"),
-    [
-        ("def to_move(self, state): return 0", True),
-        ("def to_move(self, state): return state % 2", False),
-        ("def again(self, state, action): return True", True),
-        ("def again(self, state, action): return state == 1", False),
-        ("", False),
-    ],
-)
-def test_rules_that_never_pass_the_turn_on_get_a_hint(ring, method, hint):
+TURN, AGAIN = "def to_move(self, state): return {}", "def again(self, state, action): return {}"
+NEVER, SOMETIMES = (TURN.format(0), AGAIN.format(True)), (TURN.format("state % 2"), AGAIN.format("state == 1"), "")
+
+
+@pytest.mark.parametrize("method", [*NEVER, *SOMETIMES])
+def test_rules_that_never_pass_the_turn_on_get_a_hint(ring, method):
     said = ok("check", ring("turn.py", method), "--quick")
-    assert ("warning: the same player is to move in every state" in said) == hint
+    assert ("warning: the same player is to move in every state" in said) == (method in NEVER)
 
 
 def test_an_error_in_rules_is_told_once_with_the_last_line_of_the_users_files(ring, tmp_path, monkeypatch):

@@ -122,6 +122,17 @@ def solve(book, url=None, game=GAME, **options):
     return found, said
 
 
+def behind(monkeypatch, method, act):
+    """Have something done behind each call of a method of stores: `act(store, ...)`, with the arguments."""
+    original = getattr(Store, method)
+
+    def then(self, *given, **more):
+        original(self, *given, **more)
+        act(self, *given)
+
+    monkeypatch.setattr(Store, method, then)
+
+
 @contextlib.contextmanager
 def stopped(monkeypatch, before=None, change=None):
     """Solves stop before a commit, or behind their first, in which some facts are others."""
@@ -158,30 +169,18 @@ def place(request, tmp_path):
     return f"faulty://{folder}", lambda: sorted(path.name for path in folder.rglob("*"))
 
 
-def every(number, act):
+def test_a_store_that_fails_now_and_then(tmp_path, place):
+    """By errors of the system, by those of libraries, which are no OSError, and by cutting what is read."""
+    url, left = place
+    faults = itertools.cycle((OSError(errno.EIO, "tired"), RuntimeError("SlowDown: Please reduce\nyour rate (503)"), 5))
 
     def strike(operation, path):
-        return act(operation) if Faults.calls % number == 0 else None
+        fault = next(faults) if Faults.calls % 5 == 0 else None
+        if isinstance(fault, Exception):
+            raise fault
+        return fault if operation == "read" else None
 
-    return strike
-
-
-def fail(operation):
-    raise OSError(errno.EIO, "the disk is tired")
-
-
-def throttle(operation):
-    raise RuntimeError("SlowDown: Please reduce\nyour request rate (503)")  # as libraries raise what is no OSError
-
-
-def cut(operation):
-    return 5 if operation == "read" else None
-
-
-def test_a_store_that_fails_now_and_then(tmp_path, place):
-    url, left = place
-    acts = itertools.cycle((fail, throttle, cut))
-    Faults.strike = every(5, lambda operation: next(acts)(operation))
+    Faults.strike = strike
     assert solve(tmp_path / "b.lmdb", url)[0] == alone(GAME)
     assert not left()
     assert Faults.calls > 100
@@ -210,7 +209,7 @@ def test_a_store_that_fails_for_good(tmp_path, place, kind):
 
 
 def test_a_full_disk_is_said_at_once_and_its_parts_are_removed(tmp_path):
-    folder = tmp_path / "store"
+    folder, whole = tmp_path / "store", Faults.strike
     folder.mkdir()
 
     def strike(operation, path):
@@ -222,18 +221,17 @@ def test_a_full_disk_is_said_at_once_and_its_parts_are_removed(tmp_path):
     assert line.endswith("No space left on device: fix it, then the same command goes on")
     assert not [path for path in folder.rglob(".*")]
     assert [path.name for path in folder.rglob("commit*")] == ["commit-000000"]
-    Faults.strike = staticmethod(lambda operation, path: None)
+    Faults.strike = staticmethod(whole)
     found, said = solve(tmp_path / "b.lmdb", f"faulty://{folder}")
     assert found == alone(GAME) and said[0].startswith("going on from")
     assert not any(folder.iterdir())
 
 
 def test_places_that_are_no_store(tmp_path):
-    file = tmp_path / "file"
-    file.touch()
+    (tmp_path / "file").touch()
     book = tmp_path / "b.lmdb"
     assert "there is no folder" in refused(book, str(tmp_path / "absent"))
-    assert "there is no folder" in refused(book, str(file))
+    assert "there is no folder" in refused(book, str(tmp_path / "file"))
     assert "Protocol not known" in refused(book, "nothing://here")
     (tmp_path / "b.lmdb.shards").touch()
     assert "File exists" in refused(book)
@@ -263,12 +261,12 @@ def ended():
 def test_one_of_two_drivers_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(store, "LOOKED", 0.01)
     monkeypatch.setattr(time, "time", lambda: 1e9)  # leases are as old as they say
-    here, book = socket.gethostname(), tmp_path / "b.lmdb"
-    for changes in ({}, {"host": here, "process": os.getppid()}, {"ago": 50}, {"ago": -50}):
+    book = tmp_path / "b.lmdb"
+    for changes in ({}, {"host": HOST, "process": os.getppid()}, {"ago": 50}, {"ago": -50}):
         place = lease(tmp_path, **changes)
         assert "is driven by process" in refused(book, str(tmp_path))
         assert [path.name for path in place.iterdir()] == ["lease"]
-    for changes in ({"host": here, "process": ended()}, {"ago": 70}, {"ago": -700}):
+    for changes in ({"host": HOST, "process": ended()}, {"ago": 70}, {"ago": -700}):
         Store(str(lease(tmp_path, **changes))).hold().release()
     for text in ("", "[]", '{"host": "", "process": "x", "token": "", "time": 1}'):
         (place / "lease").write_text(text)
@@ -280,32 +278,19 @@ def test_one_of_two_drivers_is_refused(tmp_path, monkeypatch):
 
 def test_a_holder_whose_clock_is_wrong_is_left_alone_while_it_lives(tmp_path, monkeypatch):
     place = lease(tmp_path, ago=1000)
-    sleep = time.sleep
-
-    def alive(seconds):
-        lease(tmp_path, ago=995)
-        sleep(0)
-
-    monkeypatch.setattr(time, "sleep", alive)
+    monkeypatch.setattr(time, "sleep", lambda seconds: lease(tmp_path, ago=995))
     assert "is driven by process 1 on elsewhere" in refused(tmp_path / "b.lmdb", str(tmp_path))
     assert [path.name for path in place.iterdir()] == ["lease"]
 
 
 def test_who_has_lost_the_lease_commits_nothing(tmp_path, monkeypatch):
     """As after a pause that was too long."""
-    commit = Store.commit
-
-    def taken(self, number, facts):
-        if number == 5:
-            lease(tmp_path)
-        commit(self, number, facts)
-
-    monkeypatch.setattr(Store, "commit", taken)
-    assert "another process has taken over" in refused(tmp_path / "b.lmdb", str(tmp_path))
+    with monkeypatch.context() as patch:
+        behind(patch, "commit", lambda store, number, facts: lease(tmp_path) if number == 4 else None)
+        assert "another process has taken over" in refused(tmp_path / "b.lmdb", str(tmp_path))
     (place,) = tmp_path.iterdir()
     assert len(list(place.glob("commit*"))) == 5 and (place / "lease").exists()
-    lease(tmp_path, host=socket.gethostname(), process=ended())
-    monkeypatch.setattr(Store, "commit", commit)
+    lease(tmp_path, host=HOST, process=ended())
     assert solve(tmp_path / "b.lmdb", str(tmp_path))[0] == alone(GAME)
     assert not any(tmp_path.iterdir())
 
@@ -337,17 +322,6 @@ def flip(path):
 
 def truncate(path):
     path.write_bytes(path.read_bytes()[:-3])
-
-
-def behind(monkeypatch, method, act):
-    """Have something done behind each call of a method of stores: `act(store, ...)`, with the arguments."""
-    original = getattr(Store, method)
-
-    def then(self, *given, **more):
-        original(self, *given, **more)
-        act(self, *given)
-
-    monkeypatch.setattr(Store, method, then)
 
 
 DAMAGES = list(itertools.product(("run", "states", "values"), (flip, truncate, Path.unlink)))

@@ -221,17 +221,6 @@ assert "RAY_AUTH_MODE" not in os.environ and "ray" not in sys.modules
 
 
 @needs_ray
-def test_a_client_sends_its_options_as_json(monkeypatch):
-    given = {}
-    monkeypatch.setattr(on_ray, "_knock", lambda where: None)
-    monkeypatch.setattr(on_ray, "_connected", lambda started, **options: given.update(options))
-    on_ray._join(contextlib.ExitStack(), "ray://host:10001")
-    assert json.loads(json.dumps(given)) == given
-    paths = given["runtime_env"]["env_vars"]["PYTHONPATH"].split(os.pathsep)
-    assert given["address"] == "ray://host:10001" and paths == [*on_ray._own_path(), "${PYTHONPATH}"]
-
-
-@needs_ray
 def test_what_is_not_installed_is_named(monkeypatch):
     find, missing = importlib.util.find_spec, ["grpc"]
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name in missing else find(name))

@@ -34,13 +34,8 @@ MORE = (
 
 
 def positions(game, count, seed=0):
-    chance, found = random.Random(seed), []
-    while len(found) < count:
-        state = game.initial()
-        while not game.is_terminal(state) and chance.random() < 0.95:
-            found.append(state)
-            state = game.result(state, chance.choice(list(game.actions(state))))
-    return chance.sample(found, count)
+    states = [state for state in play_outs(game, count, seed) if not game.is_terminal(state)]
+    return random.Random(seed).sample(states, count)
 
 
 def evaluation(game, hidden=(), scale=1.0, seed=1, activation="tanh", part=64):

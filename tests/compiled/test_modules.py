@@ -36,6 +36,7 @@ from solver.wasm.host import Module
 from tests import ROOT, naive
 from tests.commands import ok
 from tests.compiled.test_alphabeta import pons, scored
+from tests.games import play_outs
 from tests.modules import FACTS, FOR_EVER, GREEDY, IDLE, NAN, crowded, forged, mutants, nested, with_sections
 from tests.processes import python
 from tests.refusals import fails, raises
@@ -74,22 +75,19 @@ def test_shipped_modules_are_of_todays_rules():
 
 @pytest.mark.parametrize("name", slowly(SHIPPED, *(name for name in SHIPPED if name not in OF_ALL_KINDS)))
 def test_shipped_modules_have_the_rules_of_plain_python(name):
-    game, module, chance = load_game(name), module_of(name), random.Random(1)
+    game, module = load_game(name), module_of(name)
     rules, room = Rules(game), 69_632
-    for _ in range(2):
-        state = game.initial()
-        assert module.ask("initial") == state
-        for _ in range(60):
-            assert module.ask("is_terminal", state) == game.is_terminal(state)
-            assert module.ask("canonical", state) == rules.canonical(state) if rules.folds else True
-            if game.is_terminal(state):
-                assert module.ask("utility", state) == game.utility(state)
-                break
-            actions = list(game.actions(state))
-            assert module.ask("actions", state, room, 64) == len(actions)
-            for action in actions:
-                assert module.ask("result", state, action) == game.result(state, action)
-            state = game.result(state, chance.choice(actions))
+    assert module.ask("initial") == game.initial()
+    for state in play_outs(game, 2):
+        assert module.ask("is_terminal", state) == game.is_terminal(state)
+        assert not rules.folds or module.ask("canonical", state) == rules.canonical(state)
+        if game.is_terminal(state):
+            assert module.ask("utility", state) == game.utility(state)
+            continue
+        actions = list(game.actions(state))
+        assert module.ask("actions", state, room, 64) == len(actions)
+        for action in actions:
+            assert module.ask("result", state, action) == game.result(state, action)
 
 
 def test_published_connect_four_scores():
@@ -100,15 +98,12 @@ def test_published_connect_four_scores():
 
 @pytest.mark.parametrize("name", ["connect-four", "othello", "kalah", "breakthrough"])
 def test_what_it_sees_some_plies_ahead_is_what_plain_python_sees(name):
-    game, module, chance = load_game(name), module_of(name), random.Random(2)
+    game, module = load_game(name), module_of(name)
     for depth in (1, 2, 3):
-        state = game.initial()
-        for _ in range(12):
-            found, wanted = module.look(state, depth), heuristic.search(game, state, depth=depth)
-            assert (found.value, found.action, found.exact) == (wanted.value, wanted.action, wanted.exact)
-            state = game.result(state, chance.choice(list(game.actions(state))))
-            if game.is_terminal(state):
-                break
+        for state in play_outs(game, 1, depth, length=11):
+            if not game.is_terminal(state):
+                found, wanted = module.look(state, depth), heuristic.search(game, state, depth=depth)
+                assert (found.value, found.action, found.exact) == (wanted.value, wanted.action, wanted.exact)
 
 
 def test_a_budget_ends_a_search_and_the_next_goes_on_from_its_table():
@@ -350,11 +345,8 @@ def test_what_is_shipped_is_what_is_built_now(name):
     built, native = Module(data, rules), Searcher(rules)
     shipped = module_of(name)
     assert built.facts == shipped.facts
-    for _ in range(100):
-        state, path = rules.game.initial(), []
-        while not rules.is_terminal(state) and len(path) < 300:
-            path.append(state)
-            state = rules.result(state, chance.choice(list(rules.actions(state))))
+    for seed in range(100):
+        path = [*play_outs(rules.game, 1, seed, length=300)][:-1]
         state = chance.choice(path[len(path) // 2 :])
         assert built.look(state, 2).value == shipped.look(state, 2).value
         try:

@@ -1,12 +1,10 @@
 """Modules of games whose states take more than 63 bits: what WebAssembly lacks, and both hosts against plain Python."""
 
 import json
-import shutil
 
 import pytest
 
 from solver.base.errors import ForeignBook, MethodError
-from solver.export import export, site
 from solver.games.connect_four import ConnectFour
 from solver.play import modules
 from solver.rules.game import Rules, load_game
@@ -17,7 +15,7 @@ from tests.exports import needs_node
 from tests.games import play_outs
 from tests.modules import built, forged
 from tests.modules import node as search_node
-from tests.pages import node
+from tests.pages import export_page, node
 from tests.refusals import raises
 from tests.rules.test_wide import Declared, Full
 from tests.written import ruled
@@ -80,8 +78,7 @@ def test_a_module_says_what_plain_python_says(game, tmp_path):
 @pytest.mark.parametrize("game", [Full(4, 3), Divide(190)], ids=str)
 def test_pages_search_by_it(game, tmp_path):
     """Without a book: the rules are the module's, held against Python's on 64 positions, and so are the values."""
-    assert export(game, f"{tmp_path}/site/") == []
-    shutil.copy(site.WEB / "package.json", tmp_path)
+    assert export_page(game, tmp_path) == []
     assert node("differences", tmp_path / "site" / "game.js") == {}
     asked = [*play_outs(game, 3)]
     (tmp_path / "asked").write_text(json.dumps([str(state) for state in asked]))

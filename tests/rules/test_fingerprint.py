@@ -52,7 +52,17 @@ def rules_in(folder, parameters=""):
 
 BY = " import STEP\n    return state + STEP"
 STEPS, PACK = {"steps.py": "STEP = ONE"}, {"pack/__init__.py": "", "pack/steps.py": "STEP = ONE"}
+RELATIVE = {"pack/__init__.py": "from .steps import step", "pack/steps.py": "def step():\n    return ONE"}
+LATE = {**PACK, "pack/__init__.py": f"def step(state):\n    from .steps{BY}"}
+MORE = {"steps.py": "import more\ndef step():\n    return more.STEP", "more.py": "STEP = ONE"}
+TWO = {"a.py": "STEP = 0\ndef step():\n    return STEP", "b.py": "STEP = ONE\ndef step():\n    return STEP"}
 DATACLASS = "import dataclasses\n@dataclasses.dataclass{}\nclass Step:\n    by: int{}\n"
+FIELD = " = dataclasses.field(compare=ONE == 2)"
+ANNOTATED = "class Step:\n    by: int = ONE\n    def more(self, least: int) -> int:\n        return self.by + least\n"
+PROTOCOL = "from typing import Protocol\nclass Has(Protocol):\n    by: int\nclass Step(Has):\n    by = ONE\n"
+ADD = "import functools\ndef add(a, b):\n    return a + b{}\n"
+CACHED = "import steps\nfrom numba import njit\n@njit(cache=True)\ndef step():\n    return steps.STEP"
+READING = "import pathlib  # ONE\nSTEP = int(pathlib.Path(__file__).with_name('steps.txt').read_text('utf-8'))"
 SAME = "import functools\ndef same(f):\n    @functools.wraps(f)\n    def g(*a):\n        return f(*a){}\n    return g\n"
 # head of the file, what result returns, and more methods and files if any; `1` becomes `2` where it says ONE
 EDITS = {
@@ -72,20 +82,10 @@ EDITS = {
     "dataclass": (DATACLASS.format("", "") + "STEP = Step(ONE)", "state + STEP.by"),
     "frozen dataclass": (DATACLASS.format("(frozen=True)", " = ONE") + "STEP = Step()", "state + STEP.by"),
     "dataclass with slots": (DATACLASS.format("(slots=True, order=True)", "") + "STEP = Step(ONE)", "state + STEP.by"),
-    "field of a dataclass": (
-        DATACLASS.format("", " = dataclasses.field(compare=ONE == 2)"),
-        "state + (Step(1) == Step(2))",
-    ),
+    "field of a dataclass": (DATACLASS.format("", FIELD), "state + (Step(1) == Step(2))"),
     "default of a named tuple": ("class Step(NamedTuple):\n    by: int = ONE", "state + Step().by"),
-    "class with annotations": (
-        "class Step:\n    by: int = ONE\n    def more(self, least: int) -> int:\n        return self.by + least\n"
-        "STEP = Step()",
-        "STEP.more(state)",
-    ),
-    "protocol": (
-        "from typing import Protocol\nclass Has(Protocol):\n    by: int\nclass Step(Has):\n    by = ONE\nSTEP = Step()",
-        "state + STEP.by",
-    ),
+    "class with annotations": (ANNOTATED + "STEP = Step()", "STEP.more(state)"),
+    "protocol": (PROTOCOL + "STEP = Step()", "state + STEP.by"),
     "union": ("from typing import Union\nKIND = Union[int, (float, str)[ONE - 1]]", "state + 1 + isinstance('', KIND)"),
     "f-string": ("", "state + int(f'{state:>{1}}ONE')"),
     "fraction": ("from fractions import Fraction\nSTEP = Fraction(ONE, 1)", "state + int(STEP)"),
@@ -96,14 +96,8 @@ EDITS = {
     "keyword default": ("BY = ONE\ndef step(*, by=BY + 0):\n    return by", "state + step()"),
     "attribute of a function": ("def step():\n    return step.by\nstep.by = ONE", "state + step()"),
     "closure": ("def make(by):\n    return lambda: by\nstep = make(ONE)", "state + step()"),
-    "partial": (
-        "import functools\ndef add(a, b):\n    return a + b\nstep = functools.partial(add, ONE)",
-        "state + step(0)",
-    ),
-    "function in a partial": (
-        "import functools\ndef add(a, b):\n    return a + b * ONE\nf = functools.partial(add, 0)",
-        "state + f(1)",
-    ),
+    "partial": (ADD.format("") + "step = functools.partial(add, ONE)", "state + step(0)"),
+    "function in a partial": (ADD.format(" * ONE") + "f = functools.partial(add, 0)", "state + f(1)"),
     "lru_cache": ("import functools\n@functools.lru_cache\ndef step():\n    return ONE", "state + step()"),
     "wraps": (SAME.format("") + "@same\ndef step():\n    return ONE", "state + step()"),
     "what wraps": (SAME.format(" * ONE") + "@same\ndef step():\n    return 1", "state + step()"),
@@ -121,32 +115,14 @@ EDITS = {
     "name from a module beside": ("from steps import STEP", "state + STEP", "", STEPS),
     "module of a package": ("import pack.steps as h", "state + h.STEP", "", PACK),
     "module of a package by its full name": ("import pack.steps", "state + pack.steps.STEP", "", PACK),
-    "relative import": (
-        *("import pack", "state + pack.step()", ""),
-        {"pack/__init__.py": "from .steps import step", "pack/steps.py": "def step():\n    return ONE"},
-    ),
-    "relative import in a function": (
-        *("import pack", "pack.step(state)", ""),
-        {**PACK, "pack/__init__.py": f"def step(state):\n    from .steps{BY}"},
-    ),
-    "module of a module": (
-        *("import steps", "state + steps.step()", ""),
-        {"steps.py": "import more\ndef step():\n    return more.STEP", "more.py": "STEP = ONE"},
-    ),
-    "names of two modules": (
-        *("import a, b", "state + a.step() + b.step()", ""),
-        {"a.py": "STEP = 0\ndef step():\n    return STEP", "b.py": "STEP = ONE\ndef step():\n    return STEP"},
-    ),
+    "relative import": ("import pack", "state + pack.step()", "", RELATIVE),
+    "relative import in a function": ("import pack", "pack.step(state)", "", LATE),
+    "module of a module": ("import steps", "state + steps.step()", "", MORE),
+    "names of two modules": ("import a, b", "state + a.step() + b.step()", "", TWO),
     "module in a function": ("", "state + __import__('steps').STEP", "", STEPS),
     "module imported in a rule": ("", "self.go(state)", f"def go(self, state):\n    from steps{BY}", STEPS),
-    "module behind Numba's cache": (
-        "import steps\nfrom numba import njit\n@njit(cache=True)\ndef step():\n    return steps.STEP",
-        *("state + step()", "", STEPS),
-    ),
-    "data file": (
-        "import pathlib  # ONE\nSTEP = int(pathlib.Path(__file__).with_name('steps.txt').read_text('utf-8'))",
-        *("state + STEP", "", {"steps.txt": "ONE"}),
-    ),
+    "module behind Numba's cache": (CACHED, "state + step()", "", STEPS),
+    "data file": (READING, "state + STEP", "", {"steps.txt": "ONE"}),
 }
 
 

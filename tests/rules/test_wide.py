@@ -1,9 +1,7 @@
 """Games whose states take more than 63 bits: rules, notation and plain searches; compiled, against plain Python."""
 
 import itertools
-import json
 import random
-import shutil
 
 import pytest
 
@@ -14,7 +12,6 @@ from solver.base.value import Value
 from solver.book.check import check_book
 from solver.book.codecs import instant
 from solver.check.conformance import check_game
-from solver.export import export, site
 from solver.export.script import record_of
 from solver.games.connect_four import ConnectFour
 from solver.play.lookahead import features_of
@@ -26,7 +23,7 @@ from solver.search import alphabeta, heuristic
 from solver.solving.pipeline import solve
 from tests.exports import needs_node
 from tests.games import play_outs
-from tests.pages import node, positions_of
+from tests.pages import ask_positions, export_page, positions_of
 from tests.refusals import raises
 from tests.written import ruled
 
@@ -101,13 +98,11 @@ def test_a_page_of_wide_states_is_right(tmp_path, monkeypatch):
     """Its rules are translated; past the book two plies are searched."""
     monkeypatch.setattr(extras, "kernel_defect", lambda: MethodError(extras.INSTALL))
     with solve(Stairs(40), tmp_path / "stairs.lmdb", max_ply=6) as book:
-        (note,) = export(book, f"{tmp_path}/site/")
+        (note,) = export_page(book, tmp_path)
         rules, known, stored = Rules(book.game), 0, len(book)
     assert "past the book the page does not search" in note
-    shutil.copy(site.WEB / "package.json", tmp_path)
     positions = [one for one in positions_of(rules, 80) if not rules.is_terminal(one.state)]
-    (tmp_path / "asked").write_text(json.dumps([[str(one.state), one.mover, 0] for one in positions]))
-    for position, answer in zip(positions, node("answers", tmp_path / "site", tmp_path / "asked"), strict=True):
+    for position, answer in ask_positions("answers", tmp_path, positions):
         value = alphabeta.solve(rules.game, position.state).value
         assert answer["record"] == record_of(rules, position) and answer["words"] in ("unknown", value.words())
         known += answer["words"] != "unknown"
