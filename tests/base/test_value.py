@@ -43,6 +43,13 @@ def test_a_game_has_one_kind_of_values():
     assert [kind.kept(Value(1, 3)) for kind in (OUTCOME, WDL)] == [Value(1, 3), Value(1)]
 
 
+def test_a_kind_knows_the_distances_of_a_book():
+    kinds = (OUTCOME, WDL, CONVERSION, MARGIN, NIMBER)
+    assert [kind.has_distances for kind in kinds] == [True, False, True, False, False]
+    assert CONVERSION.basis is WDL and CONVERSION.values([Value(1, 3), Value(0)]) == [Value(1), Value(0)]
+    assert CONVERSION.palette_kind.fits(Value(1, 3)) and CONVERSION.fits(Value(1)) and not CONVERSION.fits(Value(1, 3))
+
+
 EXPECTED = Units(Expectation("utility", 2.0**-30, 1e-9), 1, 1 << UNIT_BITS, 2)
 
 

@@ -15,16 +15,7 @@ import pytest
 
 import solver
 from solver import Player, load_game
-from solver.base import extras
-from solver.base.errors import (
-    BookError,
-    BudgetExceeded,
-    DamagedBook,
-    ForeignBook,
-    MethodError,
-    ResourceError,
-    UncompiledRules,
-)
+from solver.base import errors, extras
 from solver.base.value import Value, lift_value, merit_of
 from solver.book import shipped
 from solver.play import modules
@@ -108,9 +99,9 @@ def test_what_it_sees_some_plies_ahead_is_what_plain_python_sees(name):
 
 def test_a_budget_ends_a_search_and_the_next_goes_on_from_its_table():
     game, module = load_game("connect-four"), module_of("connect-four")
-    raises(BudgetExceeded, None, module.value, game.initial(), nodes=3000)
+    raises(errors.BudgetExceeded, None, module.value, game.initial(), nodes=3000)
     assert 3000 <= module.nodes() < 3100
-    raises(BudgetExceeded, None, module.value, game.initial(), seconds=0.0)
+    raises(errors.BudgetExceeded, None, module.value, game.initial(), seconds=0.0)
 
 
 def test_altered_modules_and_those_of_other_rules_are_said():
@@ -120,11 +111,11 @@ def test_altered_modules_and_those_of_other_rules_are_said():
     for _ in range(2000):
         altered = bytearray(data)
         altered[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
-        raises(DamagedBook, None, facts_of, bytes(altered))
+        raises(errors.DamagedBook, None, facts_of, bytes(altered))
     for cut in range(0, len(data), 97):
-        raises(DamagedBook, None, facts_of, data[:cut])
+        raises(errors.DamagedBook, None, facts_of, data[:cut])
     for other in (Rules(load_game("coins:20")), Rules(load_game("nim"))):
-        raises(ForeignBook, "build it again", Module, data, other)
+        raises(errors.ForeignBook, "build it again", Module, data, other)
 
 
 @pytest.fixture(autouse=True)
@@ -172,19 +163,21 @@ REFUSED = [
 
 @pytest.mark.parametrize(("name", "change", "said"), REFUSED, ids=[name for name, *_ in REFUSED])
 def test_damaged_modules_are_refused(name, change, said):
-    raises(DamagedBook, said, Module, change(data_of("tic-tac-toe")), Rules(load_game("tic-tac-toe")))
+    raises(errors.DamagedBook, said, Module, change(data_of("tic-tac-toe")), Rules(load_game("tic-tac-toe")))
 
 
 def test_facts_of_others_are_said_in_a_line():
-    raises(ForeignBook, r"^[ -~]{,500}$", forge, facts={"rules": "\x1b[2J\n" * 1000})
+    raises(errors.ForeignBook, r"^[ -~]{,500}$", forge, facts={"rules": "\x1b[2J\n" * 1000})
 
 
 def test_what_takes_too_long_to_compile_is_ended(monkeypatch):
     """A minute and gigabytes for 40 KB: another process compiles, which has limits, and this one hears signals."""
     monkeypatch.setattr("solver.wasm.watch.COMPILE_SECONDS", 0.001)
-    raises(DamagedBook, r"takes more than 0\.001 seconds to compile: build it again", forge, {"utility": FOR_EVER})
+    raises(
+        errors.DamagedBook, r"takes more than 0\.001 seconds to compile: build it again", forge, {"utility": FOR_EVER}
+    )
     monkeypatch.setattr("sys.executable", "/no/python")
-    raises(ResourceError, r"/no/python does not start \(No such file", forge, {"utility": IDLE})
+    raises(errors.ResourceError, r"/no/python does not start \(No such file", forge, {"utility": IDLE})
 
 
 def test_what_does_not_end_is_ended_and_asked_anew(monkeypatch):
@@ -193,13 +186,19 @@ def test_what_does_not_end_is_ended_and_asked_anew(monkeypatch):
         module = forge({name: FOR_EVER})
         module.patience = 0.01
         for _ in range(2):
-            raises(UncompiledRules, rf"{name}.* fails in its module: it does not end$", module.value, 0, seconds=0.01)
+            raises(
+                errors.UncompiledRules,
+                rf"{name}.* fails in its module: it does not end$",
+                module.value,
+                0,
+                seconds=0.01,
+            )
         module.patience = 300.0
         assert module.look(0, 9).value == Value(0)
-    raises(UncompiledRules, "does not get on", forge({"go_on": IDLE}).value, 0)
-    raises(UncompiledRules, "does not get on", forge({"look_on": IDLE}).look, 0, 3)
+    raises(errors.UncompiledRules, "does not get on", forge({"go_on": IDLE}).value, 0)
+    raises(errors.UncompiledRules, "does not get on", forge({"look_on": IDLE}).look, 0, 3)
     monkeypatch.setattr("solver.wasm.host.CALL_SECONDS", 0.01)
-    raises(DamagedBook, "does not start: it does not end: build it again", forge, {"lay_out": FOR_EVER})
+    raises(errors.DamagedBook, "does not start: it does not end: build it again", forge, {"lay_out": FOR_EVER})
 
 
 def test_a_module_has_the_memory_that_its_host_allows():
@@ -222,7 +221,7 @@ def test_no_module_is_built_that_hosts_refuse():
 
     most = 2 * MAX_MODULE_BYTES - 1000 - len(built(MAX_MODULE_BYTES - 1000))
     assert len(built(most)) == MAX_MODULE_BYTES
-    raises(MethodError, "of coins has 262,145 bytes, hosts take 262,144: shorten its rules", built, most + 1)
+    raises(errors.MethodError, "of coins has 262,145 bytes, hosts take 262,144: shorten its rules", built, most + 1)
 
 
 @pytest.mark.slow
@@ -243,12 +242,12 @@ def test_an_export_of_another_kind_is_no_memory(monkeypatch):
     reader.take(len(text("memory")) + 2)
     exports = binary.number(count) + text("memory") + bytes([1, 0]) + reader.data[reader.at :]
     damaged = with_sections(data, TABLE=TABLE, EXPORT=exports)
-    raises(DamagedBook, "the module lacks a memory: build it again", Module, damaged, rules)
+    raises(errors.DamagedBook, "the module lacks a memory: build it again", Module, damaged, rules)
 
 
 def test_estimates_that_are_no_numbers_and_looks_too_far_ahead_are_refused():
-    raises(UncompiledRules, "not a number", forge({"merit": NAN}).look, 0, 3)
-    raises(UncompiledRules, "254 plies ahead at most, not 255", module_of("tic-tac-toe").look, 0, 255)
+    raises(errors.UncompiledRules, "not a number", forge({"merit": NAN}).look, 0, 3)
+    raises(errors.UncompiledRules, "254 plies ahead at most, not 255", module_of("tic-tac-toe").look, 0, 255)
 
 
 @pytest.mark.parametrize("count", [10, *slow(2000)])
@@ -263,7 +262,7 @@ def test_altered_modules_sealed_anew_do_no_harm(count, monkeypatch):
             module.patience = 0.2
             found = module.value(state, seconds=1.0), module.look(state, 9, None, Budget(seconds=1.0)).value
             ends["right" if found == (Value(0), Value(0)) else "wrong"] += 1
-        except (BookError, BudgetExceeded, UncompiledRules) as error:
+        except (errors.BookError, errors.BudgetExceeded, errors.UncompiledRules) as error:
             ends["ended" if "does not end" in str(error) else type(error).__name__] += 1
             assert "\n" not in str(error) and len(str(error)) < 1000
     assert ends["DamagedBook"] and ends.total() == count, ends
@@ -289,7 +288,13 @@ def test_a_player_asks_the_module_that_a_user_names(own):
         assert pickle.loads(pickle.dumps(player)).foresight.module == path.read_bytes()  # noqa: S301
     other = Player(name)
     assert other.foresight.module is None and modules.data_of(other.rules) is None  # one beside the rules is not opened
-    raises(ForeignBook, "the module was made by rules .* these are .*: build it again", Player, "coins:20", module=path)
+    raises(
+        errors.ForeignBook,
+        "the module was made by rules .* these are .*: build it again",
+        Player,
+        "coins:20",
+        module=path,
+    )
 
 
 def test_query_line_and_play_take_a_module(own, monkeypatch):
@@ -352,7 +357,7 @@ def test_what_is_shipped_is_what_is_built_now(name):
         try:
             value = native.value(state, nodes=50_000)
             found = [module.value(state, nodes=200_000) for module in (built, shipped)]
-        except (BudgetExceeded, MethodError, UncompiledRules):  # too hard, or play goes round
+        except (errors.BudgetExceeded, errors.MethodError, errors.UncompiledRules):  # too hard, or play goes round
             continue
         assert found == [value, value]
 
