@@ -100,14 +100,17 @@ def textbook_value(tree, state):
 
 
 def test_the_textbook_tree_is_traced(tmp_path):
-    path = tmp_path / "exercise.json"
-    path.write_text(json.dumps([[3, 12, 8], [2, 4, 6], [14, 5, 2]]))
+    path, nodes = tmp_path / "exercise.json", [[3, 12, 8], [2, 4, 6], [14, 5, 2]]
+    path.write_text(json.dumps(nodes))
     facts = json.loads(ok("solve", f"tree:{path}", "--trace", "--json"))
     assert (facts["value"], facts["best"], [leaf["leaf"] for leaf in facts["pruned"]]) == (3, "1", [5, 6])
     left = {step["node"]: step for step in facts["steps"] if not step["entered"]}
     expected = {"player": "MIN", "entered": False, "alpha": 3, "beta": 2, "value": 2, "bound": "upper", "cut": 2}
     assert left["2"] == {"node": "2", **expected}
     assert left["3"]["bound"] == "exact"  # 14, 5 and 2 were all looked at
+    for search in (alphabeta.minimax, alphabeta.solve):
+        assert search(Tree.from_lists(nodes)).value.score == 3
+        assert search(Tree.from_lists({"root": "MIN", "tree": nodes})).value.score == -6
 
 
 def test_chance_is_written_as_it_is_read(tmp_path):
