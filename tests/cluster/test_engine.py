@@ -1,6 +1,6 @@
 """Both engines run the same tasks alike: threads of this process, and Ray on this machine."""
 
-import contextlib
+import functools
 import importlib.util
 import json
 import os
@@ -76,24 +76,13 @@ def setting(name):
     return os.environ.get(name)
 
 
-@contextlib.contextmanager
-def threads():
-    with Threads(2, MEMORY) as engine:
-        yield engine
-
-
-@contextlib.contextmanager
-def ray():
-    with on_ray.connect("local:2", MEMORY) as engine:
-        yield engine
-
-
 needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed")
+threads, ray = functools.partial(Threads, 2, MEMORY), functools.partial(on_ray.connect, "local:2", MEMORY)
+RAY = pytest.param(ray, marks=[needs_ray, pytest.mark.slow], id="ray")
+by_ray = pytest.mark.parametrize("engine", [RAY], indirect=True)
 
 
-@pytest.fixture(
-    scope="module", params=[threads, pytest.param(ray, marks=[needs_ray, pytest.mark.slow])], ids=["threads", "ray"]
-)
+@pytest.fixture(scope="module", params=[pytest.param(threads, id="threads"), RAY])
 def engine(request):
     with request.param() as engine:
         yield engine
@@ -154,18 +143,14 @@ def test_what_can_never_run_is_refused(engine):
     raises(ResourceError, "raise --memory", engine.submit, add, 1, memory=MEMORY + 1)
 
 
-@needs_ray
-@pytest.mark.slow
-@pytest.mark.parametrize("engine", [ray], indirect=True, ids=["ray"])
+@by_ray
 def test_a_worker_that_is_killed_costs_its_task_only(engine, tmp_path):
     first, other = engine.submit(die_once, str(tmp_path), 5), engine.submit(add, 1)
     assert list(engine.results([*first, *other, *engine.submit(add, *first, 1)])) == [5, 1, 6]
     assert len(list(tmp_path.iterdir())) == 1
 
 
-@needs_ray
-@pytest.mark.slow
-@pytest.mark.parametrize("engine", [ray], indirect=True, ids=["ray"])
+@by_ray
 def test_results_that_nobody_wants_are_let_go(engine):
     kept = engine.submit(add, 1, 2)
     for _ in range(3):

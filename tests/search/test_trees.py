@@ -58,7 +58,8 @@ def textbook(node, player, alpha, beta, visited):
 def random_tree(chance, depth, strange):
     """Strange ones have chance nodes, fractions, and players who move again."""
     if depth == 0 or chance.random() < 0.1:
-        return chance.choice([chance.randint(-9, 9), *[chance.randint(-90, 90) / 10, "1/3"][: 2 * strange]])
+        leaves = chance.randint(-9, 9), chance.randint(-90, 90) / 10, "1/3"
+        return chance.choice(leaves) if strange else leaves[0]
     below = [random_tree(chance, depth - 1, strange) for _ in range(chance.randint(1, 3 if strange else 4))]
     if not strange:
         return below
