@@ -1,5 +1,6 @@
 """Both engines run the same tasks alike: threads of this process, and Ray on this machine."""
 
+import contextlib
 import functools
 import importlib.util
 import json
@@ -203,6 +204,17 @@ assert "RAY_AUTH_MODE" not in os.environ and "ray" not in sys.modules
     assert mode == "token"
     until(lambda: all(gone(process) for process in workers))
     assert {path.name for folder in (home, here) for path in folder.iterdir()} <= {".cache"}
+
+
+@needs_ray
+def test_a_client_sends_its_options_as_json(monkeypatch):
+    given = {}
+    monkeypatch.setattr(on_ray, "_knock", lambda where: None)
+    monkeypatch.setattr(on_ray, "_connected", lambda started, **options: given.update(options))
+    on_ray._join(contextlib.ExitStack(), "ray://host:10001")
+    assert json.loads(json.dumps(given)) == given
+    paths = given["runtime_env"]["env_vars"]["PYTHONPATH"].split(os.pathsep)
+    assert given["address"] == "ray://host:10001" and paths == [*on_ray._own_path(), "${PYTHONPATH}"]
 
 
 @needs_ray
