@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -53,11 +54,8 @@ def test_bytes_lie_where_they_were_written_whatever_the_threads(tmp_path):
             for place in range(number, 4_000, 4):
                 assert system.write_at(descriptor, b"\r\n%c\x1a" % number, 4 * place) == 4
 
-        threads = [threading.Thread(target=write, args=(number,)) for number in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(write, range(4)))
         system.sync(descriptor)
         content = b"".join(b"\r\n%c\x1a" % (place % 4) for place in range(4_000))
         assert system.read_at(descriptor, 20_000, 0) == content == (tmp_path / "file").read_bytes()
