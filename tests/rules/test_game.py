@@ -138,7 +138,7 @@ def test_parameters_are_converted_by_their_annotations_or_these_are_refused(anno
         ("kalah:9,9", "take fewer houses or seeds"),
         ("othello:12,12", "must be at most 100"),
         ("mu-torere:3", "restricted is one of true, false, yes"),
-        ("tree", "name the file"),
+        *[(name, "name the file") for name in ("tree", "graph")],
         *[(text, "cannot be read") for text in ("tree:nosuch.json", "nosuch.csv", "nosuch.py::Own")],
         ("no.such.module::Own", "cannot be imported"),
     ],
