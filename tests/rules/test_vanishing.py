@@ -90,6 +90,10 @@ def test_few_states_are_solved_in_fractions():
     """Half the time a win may be chosen, or another try: the other half loses."""
     found = value_iteration.solve(Forked())
     assert found.value.score == 0 and found.table.keys() == {0, 2, 3}
+    point = found.units.point
+    listed = nets.listed(nets.Net([0, 2], [1, 3], [1, 0], [-point], [2], [point]))
+    assert listed == nets.Net([0, 1, 2], [3, 1], [1, 0], [-point, point], [2, 0])
+    assert nets.must_end(listed) and nets.solved(listed, [0, 0]) == [0, point]
 
 
 @pytest.mark.parametrize(
