@@ -1,9 +1,9 @@
 """Estimates: they end, they do not fail, and a solve never depends on them."""
 
-import collections
 import itertools
 import time
 import types
+from collections import Counter
 
 import pytest
 
@@ -20,7 +20,7 @@ from solver.solving.ways import plain
 from tests import ROOT, naive, oracles
 from tests.games import SMALL_GAMES
 from tests.refusals import raises
-from tests.ways import slow, slow_rows
+from tests.ways import quickly, slow, slow_rows
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
@@ -39,48 +39,41 @@ from tests.interpreted import interpret  # noqa: E402
 def small(monkeypatch):
     """Pieces and samples in which small games are large."""
     interpret(monkeypatch)
-    for module, name, size in (
-        (expansion, "STATES_PER_CALL", 20),
-        (runs, "PIECE_STATES", 40),
-        (projection, "TIER_SAMPLE", 64),
-    ):
-        monkeypatch.setattr(module, name, size)
+    monkeypatch.setattr(expansion, "STATES_PER_CALL", 20)
+    monkeypatch.setattr(runs, "PIECE_STATES", 40)
+    monkeypatch.setattr(projection, "TIER_SAMPLE", 64)
 
 
-class Steps(Workers):
-    """Workers whose pass forward is stopped after each piece."""
+@pytest.fixture
+def forward(small):
+    """The pass forward over a game, stopped after each piece; its one worker is `team`."""
+    options = {"progress": lambda *step: None, "cycles": True, "limit": 1 << 20, "most": 1 << 30}
+    with Work() as work, Workers(1) as team:
 
-    def forward(self, game, work, symmetry):
-        options = {"cycles": True, "limit": 1 << 20, "most": 1 << 30}
-        one = Forward(CompiledMoves(Rules(game, symmetry)), work, progress=lambda *step: None, **options)
-        while not one.run(self, 0.0):
+        def steps(game, symmetry=True):
+            one = Forward(CompiledMoves(Rules(game, symmetry)), work, **options)
+            while not one.run(team, 0.0):
+                yield one
             yield one
-        yield one
+
+        steps.team = team
+        yield steps
 
 
-SOME = ("tic-tac-toe:3,2,2", "kalah:2,3", "mu-torere")
-
-
-@pytest.mark.parametrize(
-    "text", [*SOME, *(pytest.param(text, marks=pytest.mark.slow) for text in SMALL_GAMES if text not in SOME)]
-)
-def test_an_estimate_ends_wherever_counting_is_stopped(small, text):
+@pytest.mark.parametrize("text", quickly(SMALL_GAMES, ("tic-tac-toe:3,2,2", "kalah:2,3", "mu-torere")))
+def test_an_estimate_ends_wherever_counting_is_stopped(forward, text):
     """In tiers whose moves stay inside, too; and counting goes on from there to the same states."""
     game = load_game(text)
-    with Work() as work, Steps(1) as team:
-        for number, one in enumerate(team.forward(game, work, symmetry=False)):
-            if number % 7 == 0 and not one.closing:
-                estimate = projection.estimated(one, 0.1)
-                assert all(type(size) is int and 0 <= size <= 1 << 63 for size in estimate.sizes)
-        assert sum(layer.reached for layer in one.layers) == len(naive.enumerate_states(game))
+    for number, one in enumerate(forward(game, symmetry=False)):
+        if number % 7 == 0 and not one.closing:
+            estimate = projection.estimated(one, 0.1)
+            assert all(type(size) is int and 0 <= size <= 1 << 63 for size in estimate.sizes)
+    assert sum(layer.reached for layer in one.layers) == len(naive.enumerate_states(game))
 
 
-def test_a_tier_with_cycles_that_was_not_reached_is_met_in_samples(small):
-    with Work() as work, Steps(1) as team:
-        for one in team.forward(load_game("three-mens-morris:1"), work, symmetry=True):
-            if len(one.layers) == 3:
-                break
-        estimate = projection.estimated(one, 1e9)
+def test_a_tier_with_cycles_that_was_not_reached_is_met_in_samples(forward):
+    third = next(one for one in forward(load_game("three-mens-morris:1")) if len(one.layers) == 3)
+    estimate = projection.estimated(third, 1e9)
     assert (len(estimate.sizes), estimate.cyclic, estimate.whole) == (7, True, True)
 
 
@@ -103,59 +96,42 @@ def test_sizes_that_explode_stay_numbers():
     assert estimation.grown([1, 4, 16, 0], 6) == [1, 4, 16, 0, 0, 0, 0]
 
 
-def test_a_census_is_not_compiled_for_what_it_cannot_take(tmp_path):
+def test_what_cannot_be_counted_is_refused(tmp_path):
     (tmp_path / "tree.json").write_text("[[3, 12, 8], [2, 4, 6]]")
     tree = load_game(f"tree:{tmp_path / 'tree.json'}")
     for estimate in (estimation.of_sweep, lambda game: estimation.of_opening(game, 1)):
         raises(MethodError, "runs in plain Python only", estimate, tree)
-
-
-def graph_parents(game, states):
-    """How many unfinished states of those lead to each."""
-    parents = collections.Counter()
-    for state in states:
-        if not game.is_terminal(state):
-            parents.update({game.result(state, action) for action in game.actions(state)})
-    return parents
+    raises(MethodError, "for games of all positions: omit --wdl", estimation.of_sweep, load_game("nim"), wdl=True)
 
 
 @pytest.mark.parametrize("text", ["hex:2", "connect-four:2,3"])
 def test_parents_are_found_from_their_children(small, text):
     """The moves of every state teach how to go back, and then all parents of all states are found."""
     game = load_game(text)
-    states = sorted(naive.enumerate_states(game))
-    unfinished = [state for state in states if not game.is_terminal(state)]
+    unfinished = [state for state in sorted(naive.enumerate_states(game)) if not game.is_terminal(state)]
     pairs = [(state, game.result(state, action)) for state in unfinished for action in game.actions(state)]
+    expected = Counter(child for _, child in {*pairs})
     pairs = [(state, child) for state, child in pairs if not game.is_terminal(child)]
     before, after = (np.array(side * 2, np.int64) for side in zip(*pairs, strict=True))
     moves = CompiledMoves(Rules(game, False)).moves
     found = walking.learnt(moves, before, after)
     counts, missed = np.empty_like(after), np.empty(len(after), np.bool_)
     walking.count_parents(moves, found, after, before, counts, missed)
-    expected = graph_parents(game, states)
     assert not missed.any()
     assert counts.tolist() == [expected[state] for state in after.tolist()]
 
 
-def test_walkers_count_as_the_sweep_does(small, monkeypatch):
+def test_walkers_count_as_the_sweep_does(forward, monkeypatch):
     """Tiers that were counted, but are not shown to the walkers."""
-    for name, size in (
-        ("TRIAL_TIERS", 2),
-        ("LEARNT_MOVES", 300),
-        ("TRIAL_WALKERS", 64),
-        ("MAX_WALKERS", 64),
-        ("MIN_WALKERS", 64),
-        ("MAX_STEP_ERROR", 0.2),
-    ):
+    sizes = {"TRIAL_TIERS": 2, "LEARNT_MOVES": 300, "MAX_STEP_ERROR": 0.2}
+    for name, size in (sizes | dict.fromkeys(("TRIAL_WALKERS", "MAX_WALKERS", "MIN_WALKERS"), 64)).items():
         monkeypatch.setattr(walking, name, size)
-    with Work() as work, Steps(1) as team:
-        *_, whole = team.forward(load_game("y:3"), work, symmetry=False)
-        layers = list(whole.layers)
-        whole.layers[4:] = []
-        found = walking.walked(whole, team, 1e9)
-    wanted = [layer.end - layer.begin for layer in layers[4:-1]]
-    assert [tier.kept for tier in found.tiers] == pytest.approx(wanted, rel=0.25)
-    assert [tier.reached for tier in found.tiers] == pytest.approx([layer.reached for layer in layers[4:-1]], rel=0.25)
+    *_, whole = forward(load_game("y:3"), symmetry=False)
+    layers = whole.layers[4:-1]
+    whole.layers[4:] = []
+    found = walking.walked(whole, forward.team, 1e9)
+    assert [tier.kept for tier in found.tiers] == pytest.approx([one.end - one.begin for one in layers], rel=0.25)
+    assert [tier.reached for tier in found.tiers] == pytest.approx([one.reached for one in layers], rel=0.25)
 
 
 @pytest.mark.parametrize("text", ["pig:4", *slow("piglet", "hypergammon:1", "nannon")])
@@ -170,23 +146,15 @@ def test_memory_for_bounds_is_that_of_a_solve(tmp_path, monkeypatch, small, text
     assert 0.8 * max(needed) < narrowed <= 1.05 * max(needed)
 
 
-def test_an_estimate_without_time_says_what_it_left_out(small):
-    with Work() as work, Steps(1) as team:
-        one = next(team.forward(load_game("connect-four:4,4"), work, symmetry=True))
-        assert not projection.estimated(one, 0.0).whole
+def test_an_estimate_without_time_says_what_it_left_out(forward):
+    assert not projection.estimated(next(forward(load_game("connect-four:4,4"))), 0.0).whole
     text = searches.sweep_text(facts_of(estimation.Sweep(5, 5, 5, 5, False, False, False, 2, 1.0, 1, 1, 1, False)))
     assert "more than 5 states" in text
 
 
 def test_counting_takes_the_workers_it_is_given(monkeypatch, small):
     counts = []
-
-    class Counted(Workers):
-        def __init__(self, count):
-            counts.append(count)
-            super().__init__(count)
-
-    monkeypatch.setattr(projection, "Workers", Counted)
+    monkeypatch.setattr(projection, "Workers", lambda count: counts.append(count) or Workers(count))
     assert estimation.of_sweep(load_game("tic-tac-toe:3,2,2"), workers=3, seconds=1e9).counted
     assert counts == [3]
 
@@ -194,23 +162,16 @@ def test_counting_takes_the_workers_it_is_given(monkeypatch, small):
 def test_an_opening_of_more_plies_than_there_is_time_for(monkeypatch):
     from solver.compiled.exact import searcher
 
-    class Idle:
-        def __init__(self, game, symmetry):
-            pass
-
-        def warm(self):
-            pass
-
-        def value(self, state, seconds):
-            assert 0 < seconds <= 0.2
-
-    monkeypatch.setattr(searcher, "Searcher", Idle)
+    budgets = []
+    idle = types.SimpleNamespace(warm=lambda: None, value=lambda state, seconds: budgets.append(seconds))
+    monkeypatch.setattr(searcher, "Searcher", lambda game, symmetry: idle)
     ticks = itertools.count()
     clock = types.SimpleNamespace(monotonic=lambda: next(ticks) / 100)  # 10 ms pass whenever it is looked at
     monkeypatch.setattr(estimation, "time", clock)
     estimate = estimation.of_opening(load_game("connect-four"), 25, seconds=0.2)
     assert (len(estimate.plies), estimate.counted, estimate.plies[:3]) == (26, False, [1, 4, 25])
     assert estimate.sample > 0 and "for want of time" in searches.opening_text(facts_of(estimate))
+    assert budgets and all(0 < seconds <= 0.2 for seconds in budgets)
 
 
 # states, finished ones too, nothing folded, of more than most machines count in the time, and of some that they do
@@ -247,29 +208,15 @@ SKIRMISH = f"{ROOT / 'tests' / 'skirmish.py'}::Skirmish"  # captures and cycles,
 SKIRMISH_STATES = 16_721_416  # unfinished, as solved
 
 
-def parts_of(text, seconds):
-    """The results of searches of parts of a game, in so many seconds."""
-    with Work() as work, Steps(1) as team:
-        one = next(team.forward(load_game(text), work, symmetry=True))
-        searches = thinning.Thinning(one, team, 1 << 30, lambda *step: None)
-        searches.warm()
-        return searches.parts(seconds)
-
-
-def test_a_search_of_all_parts_finds_all_states(small):
-    game = load_game(f"{SKIRMISH}:3,2,2")
-    states = [state for state in naive.enumerate_states(game) if not game.is_terminal(state)]
-    whole = parts_of(f"{SKIRMISH}:3,2,2", 1e9)[-1]
-    assert (whole.share, whole.reached) == (1, len(states))
-
-
-def test_a_part_tells_of_the_states_that_it_missed(small, monkeypatch):
+def test_a_part_tells_of_the_states_that_it_missed_and_all_parts_find_all(forward, monkeypatch):
     monkeypatch.setattr(thinning, "SEEDS", 20)
     game = load_game(f"{SKIRMISH}:3,3,2")
-    states = [state for state in naive.enumerate_states(game) if not game.is_terminal(state)]
-    for part in parts_of(f"{SKIRMISH}:3,3,2", 1e9)[-2:]:
-        assert part.reached <= 1.2 * part.share * len(states)
-        assert part.estimate == pytest.approx(len(states), rel=0.25)
+    states = sum(not game.is_terminal(state) for state in naive.enumerate_states(game))
+    searches = thinning.Thinning(next(forward(game)), forward.team, 1 << 30, lambda *step: None)
+    searches.warm()
+    *_, half, whole = searches.parts(1e9)
+    assert half.reached <= 1.2 * half.share * states and half.estimate == pytest.approx(states, rel=0.25)
+    assert (whole.share, whole.reached, whole.estimate) == (1, states, states)
 
 
 @pytest.mark.parametrize(
@@ -316,8 +263,7 @@ def disk_of(text, folder, monkeypatch, memory):
     used = [0]
 
     def look():
-        sizes = [file.stat().st_blocks * 512 for file in folder.rglob("*") if file.is_file()]
-        used.append(sum(sizes))
+        used.append(sum(file.stat().st_blocks * 512 for file in folder.rglob("*") if file.is_file()))
 
     write, copy = Column._write, writer._copy
     monkeypatch.setattr(Column, "_write", lambda *one: (write(*one), look()))
@@ -336,7 +282,7 @@ FILED = 768 << 20
 @pytest.mark.parametrize(
     ("text", "memory"),
     [
-        ("connect-four:4,3", None),
+        ("connect-four:3,4,3", None),
         *slow_rows(
             ("connect-four:4,5", None),
             ("connect-four:5,5", FILED + (64 << 20)),
@@ -366,7 +312,7 @@ def test_keys_are_measured_where_no_state_lies_below_the_first_splitter(small):
 
 @pytest.mark.interpreted
 def test_memory_that_is_too_little_is_named():
-    facts = facts_of(estimation.of_sweep(load_game("connect-four:3,3,3"), memory=768 << 20))
+    facts = facts_of(estimation.of_sweep(load_game("tic-tac-toe:3,2,2"), memory=768 << 20))
     text = searches.sweep_text({**facts, "least_memory": 2 << 30})
     assert "memory   about 2,048 MiB are needed, 768 MiB are allowed: give more with --memory" in text
 
@@ -375,12 +321,9 @@ def test_a_solve_of_all_positions_takes_less_without_distances():
     game = load_game("nine-mens-morris:4")
     whole, outcomes = (estimation.of_sweep(game, wdl=wdl) for wdl in (False, True))
     assert whole.stored == outcomes.stored > 6_000_000
-    assert (
-        outcomes.least_memory - PROCESS < (whole.least_memory - PROCESS) / 8
-        and outcomes.book_bytes < whole.book_bytes / 4
-    )
+    assert outcomes.least_memory - PROCESS < (whole.least_memory - PROCESS) / 8
+    assert outcomes.book_bytes < whole.book_bytes / 4
     assert f"memory   about {outcomes.memory / 2**20:,.0f} MiB\n" in searches.sweep_text(facts_of(outcomes))
-    raises(MethodError, "for games of all positions: omit --wdl", estimation.of_sweep, load_game("nim"), wdl=True)
 
 
 @pytest.mark.parametrize("text", ["breakthrough:3,3,1", *slow("tic-tac-toe", "quixo:3", "three-mens-morris")])
@@ -395,12 +338,11 @@ def test_no_more_states_are_stored_than_the_rules_number(text):
 
 def test_work_on_a_book_takes_its_share_of_the_solve():
     rules = Rules(load_game("connect-four:4,3"))
-    small, large = (
-        estimation.book_times(rules, stored, False, seconds, 2) for stored, seconds in ((1_000, 1.0), (5_000, 5.0))
-    )
-    assert large == pytest.approx([5 * seconds for seconds in small]) and min(small) > 0
-    alone = estimation.book_times(rules, 1_000, False, 2.0, 1)
-    assert alone == pytest.approx([2 * seconds for seconds in small])
+    small = estimation.book_times(rules, 1_000, False, 1.0, 2)
+    assert min(small) > 0
+    for times, stored, seconds, workers in ((5, 5_000, 5.0, 2), (2, 1_000, 2.0, 1)):
+        larger = estimation.book_times(rules, stored, False, seconds, workers)
+        assert larger == pytest.approx([times * one for one in small])
 
 
 @pytest.mark.parametrize(
@@ -412,9 +354,6 @@ def test_no_trim_is_told_of_a_game_without_such_a_book(text, cyclic):
 
 def test_the_times_of_work_on_the_book_have_a_line():
     sizes = (5, 5, 5, 5, True, True, False, 2, 100.0, 1, 1, 1, False)
-    for trim, words in (
-        (300.0, "verify 50 seconds, trim --wdl --codec ranked 5.0 minutes, pack 2 seconds"),
-        (None, "verify 50 seconds, pack 2 seconds"),
-    ):
-        sweep = estimation.Sweep(*sizes, book_times=estimation.BookTimes(50.0, trim, 2.0))
-        assert f"then about: {words}" in searches.sweep_text(facts_of(sweep))
+    for seconds, words in ((300.0, " trim --wdl --codec ranked 5.0 minutes,"), (None, "")):
+        sweep = estimation.Sweep(*sizes, book_times=estimation.BookTimes(50.0, seconds, 2.0))
+        assert f"then about: verify 50 seconds,{words} pack 2 seconds" in searches.sweep_text(facts_of(sweep))
