@@ -1,10 +1,10 @@
 """Profiles against brute force and simulation, published figures, and the command."""
 
 import functools
-import itertools
 import json
 import math
 import random
+import statistics
 import tempfile
 from xml.etree import ElementTree
 
@@ -13,10 +13,9 @@ import pytest
 import solver
 from solver.base.errors import MethodError
 from solver.book.solution import Trim
-from solver.cli.measure import variants
 from solver.play.player import Player
 from solver.profiling import PLAYERS, exact
-from tests.commands import ok, run
+from tests.commands import ok
 from tests.refusals import raises
 from tests.ways import slow
 from tests.written import write_rules
@@ -40,21 +39,12 @@ def by_recursion(player, first, second):
 
     @functools.cache
     def mean(state, mover):
+        if game.is_terminal(state):
+            return rules.ended(state).score * (-1 if mover else 1)
         moves = choices((first, second)[mover], state)
-        return sum(after(move.child, mover) for move in moves) / len(moves)
-
-    def after(child, mover):
-        if game.is_terminal(child):
-            score = rules.ended(child).score
-            return score if mover == 1 else -score
-        return mean(rules.canonical(child), 1 - mover)
+        return sum(mean(rules.canonical(move.child), 1 - mover) for move in moves) / len(moves)
 
     return mean(rules.canonical(game.initial()), 0)
-
-
-@pytest.fixture
-def tic_tac_toe():
-    return profile_of("tic-tac-toe")
 
 
 @pytest.mark.parametrize("name", ["hexapawn", *slow("tic-tac-toe")])
@@ -64,7 +54,7 @@ def test_results_are_those_of_brute_force(name):
         assert outcomes.mean == pytest.approx(by_recursion(player, outcomes.first, outcomes.second))
         assert outcomes.wins + outcomes.draws + outcomes.losses == pytest.approx(1)
         assert outcomes.error == 0 and outcomes.mean == pytest.approx(outcomes.wins - outcomes.losses)
-    assert {(one.first, one.second) for one in profile_of(name).matrix} == {*itertools.product(PLAYERS, repeat=2)}
+    assert {(one.first, one.second) for one in profile_of(name).matrix} == {(a, b) for a in PLAYERS for b in PLAYERS}
 
 
 @pytest.mark.interpreted
@@ -80,19 +70,29 @@ def test_moves_listed_by_kernels_give_the_same_profile(monkeypatch):
 
 def test_play_that_goes_on_as_before_is_not_played(monkeypatch):
     """Plies that follow from the two before are those that play gives."""
-    usual = profile_of("pong-hau-ki").matrix
+    usual = profile_of("pong-hau-ki")
     monkeypatch.setattr(exact, "STILL", -1.0)
-    for played, outcomes in zip(solver.profile("pong-hau-ki").matrix, usual, strict=True):
+    for played, outcomes in zip(solver.profile("pong-hau-ki").matrix, usual.matrix, strict=True):
         assert played.lengths == pytest.approx(outcomes.lengths, abs=exact.MAX_PLIES * 1e-12)
         assert played[2:7] == pytest.approx(outcomes[2:7], abs=exact.MAX_PLIES**2 * 1e-12)
+    endless = usual.of("perfect", "perfect")
+    assert endless.error == pytest.approx(1) and endless.draws == pytest.approx(1)
 
 
-def test_random_players_of_tic_tac_toe(tic_tac_toe):
-    """58.5 % wins of the first player, 28.8 % of the second and 12.7 % draws, as all 255,168 games weighted give."""
-    outcomes = tic_tac_toe.of("random", "random")
+def test_random_players_of_tic_tac_toe():
+    """58.5 % wins of the first player, 28.8 % of the second and 12.7 % draws, as all 255,168 games weighted give.
+
+    After 5 plies 9.5 % of games end: 1440 ways of 9 * 8 * 7 * 6 * 5 orders.
+    """
+    profile = profile_of("tic-tac-toe")
+    outcomes = profile.of("random", "random")
     assert [round(share, 3) for share in (outcomes.wins, outcomes.losses, outcomes.draws)] == [0.585, 0.288, 0.127]
-    assert [ply.moves for ply in tic_tac_toe.plies[:3]] == pytest.approx([9, 8, 7])
-    assert {round(value.score) for _, value, _ in tic_tac_toe.first_moves} == {0} and len(tic_tac_toe.first_moves) == 9
+    assert outcomes.lengths[5] == pytest.approx(1440 / 15120) and profile.states == 765
+    assert [ply.moves for ply in profile.plies[:3]] == pytest.approx([9, 8, 7])
+    assert [round(value.score) for _, value, _ in profile.first_moves] == [0] * 9
+    for one in profile.matrix:
+        assert sum(one.lengths) == pytest.approx(1)
+        assert sum(ply * share for ply, share in enumerate(one.lengths)) == pytest.approx(one.length)
 
 
 @pytest.mark.parametrize("name", ["pong-hau-ki", *slow("mu-torere", "kalah:3")])
@@ -100,19 +100,16 @@ def test_random_play_lies_within_the_interval_of_a_simulation(name):
     outcomes = profile_of(name).of("random", "random")
     rules, chance, results, games = Player(name).rules, random.Random(0), [], 50
     for _ in range(games):
-        state, mover, gained, plies = rules.game.initial(), 0, 0, 0
+        state, side, gained, plies = rules.game.initial(), 1, 0, 0
         while not rules.is_terminal(state) and plies < 1000:
             action = chance.choice(list(rules.actions(state)))
             child = rules.result(state, action)
-            gained += rules.gain(state, action) * (1 if mover == 0 else -1)
-            mover = mover if rules.same_mover(state, action, child) else 1 - mover
+            gained += side * rules.gain(state, action)
+            side = side if rules.same_mover(state, action, child) else -side
             state, plies = child, plies + 1
-        score = rules.ended(state).score if rules.is_terminal(state) else 0
-        results.append(gained + score * (1 if mover == 0 else -1))
-    mean = sum(results) / games
-    deviation = math.sqrt(sum((result - mean) ** 2 for result in results) / games)
-    assert abs(outcomes.mean - mean) < 4 * deviation / math.sqrt(games)
+        results.append(gained + side * (rules.ended(state).score if rules.is_terminal(state) else 0))
     wins = sum(result > 0 for result in results) / games
+    assert abs(outcomes.mean - statistics.fmean(results)) < 4 * statistics.pstdev(results) / math.sqrt(games)
     assert abs(outcomes.wins - wins) < 4 * 0.5 / math.sqrt(games)
 
 
@@ -145,40 +142,22 @@ def test_a_game_that_is_only_searched_is_simulated(tmp_path):
     assert [row.split()[0] for row in rows[1:]] == ["nim:1,2", "nim:2,2"] and "?" in rows[1]
 
 
-def test_perfect_play_that_never_ends_is_reported():
-    outcomes = profile_of("pong-hau-ki").of("perfect", "perfect")
-    assert outcomes.error == pytest.approx(1) and outcomes.draws == pytest.approx(1)
-
-
 def test_games_that_have_no_profile_are_refused(tmp_path):
-    raises(MethodError, "pig:15 is a game of chance", solver.profile, "pig:15")
     solver.trim("tic-tac-toe", tmp_path / "opening.lmdb", Trim(max_ply=3))
-    raises(MethodError, "a profile needs a complete book", solver.profile, tmp_path / "opening.lmdb")
-    raises(MethodError, "simulate one or more", solver.profile, "tic-tac-toe", games=0)
     over = solver.solve(write_rules(tmp_path / "over.py", is_terminal="True"), tmp_path / "over.lmdb")
-    raises(MethodError, "is over at the start", solver.profile, over)
+    raises(MethodError, "game of chance", solver.profile, "pig:15")
+    raises(MethodError, "complete book", solver.profile, tmp_path / "opening.lmdb")
+    raises(MethodError, "over at the start", solver.profile, over)
+    raises(MethodError, "simulate one or more", solver.profile, "tic-tac-toe", games=0)
 
 
-def test_the_command_prints_a_report_a_table_and_json():
+def test_the_command_prints_a_report_a_table_json_and_a_page(tmp_path):
     out = ok("profile", "tic-tac-toe")
     assert "random       -0.78    +0.30    -0.13    -0.60    -0.62" in out and "lead changes" in out
-    assert variants("nim:1..2,3") == ["nim:1,3", "nim:2,3"] and variants("nim") == ["nim"]
     table = ok("profile", "nim:1..2,1..2", "--table").splitlines()
     assert [line.split()[0] for line in table[1:]] == ["nim:1,1", "nim:1,2", "nim:2,1", "nim:2,2"]
     facts = json.loads(ok("profile", "hexapawn", "--json"))
     assert len(facts["matrix"]) == 25 and facts["states"] == profile_of("hexapawn").states
-
-
-def test_lengths_are_a_distribution(tic_tac_toe):
-    """Random games of tic-tac-toe end after 5 plies in 9.5 % of games: 1440 ways of 9 * 8 * 7 * 6 * 5 orders."""
-    for outcomes in tic_tac_toe.matrix:
-        assert sum(outcomes.lengths) == pytest.approx(1)
-        assert sum(ply * share for ply, share in enumerate(outcomes.lengths)) == pytest.approx(outcomes.length)
-    assert tic_tac_toe.of("random", "random").lengths[5] == pytest.approx(1440 / 15120)
-    assert tic_tac_toe.states == 765
-
-
-def test_the_page_is_one_well_formed_file(tmp_path):
     assert ok("profile", "tic-tac-toe", "--html", tmp_path / "report.html", "-q") == ""
     text = (tmp_path / "report.html").read_text()
     body = text.partition("<body>")[2].partition("</body>")[0]
@@ -200,4 +179,4 @@ def test_a_kill_leaves_no_temporary_book(tmp_path, monkeypatch):
         return usual(*arguments, **options)
 
     monkeypatch.setattr(measure, "profile", looked)
-    assert run("profile", "nim:1,2", "-q")[0] == 0 and seen == [[]]
+    assert ok("profile", "nim:1,2", "-q") and seen == [[]]
