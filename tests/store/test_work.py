@@ -1,6 +1,5 @@
 """The work folder: whatever moment a solve is stopped at, it goes on to the same book, and nothing else is trusted."""
 
-import contextlib
 import os
 import random
 import subprocess
@@ -12,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-import solver.base.extras
-from solver.base import system
+from solver.base import extras, system
 from solver.base.errors import ResourceError
 from solver.rules.game import load_game
 from solver.solving import pipeline
@@ -31,13 +29,7 @@ from solver.store.packed import LAST  # noqa: E402
 from solver.store.runs import Key, Waiting  # noqa: E402
 from solver.store.work import Work  # noqa: E402
 from solver.sweep import backward, exhaustive, expansion, forward, parents, projection, retrograde  # noqa: E402
-from solver.sweep.checkpoint import (  # noqa: E402
-    ArrayState,
-    BackwardState,
-    Checkpoint,
-    ForwardState,
-    ResolverState,
-)
+from solver.sweep.checkpoint import ArrayState, BackwardState, Checkpoint, ForwardState, ResolverState  # noqa: E402
 from solver.sweep.scale import Scale, Tally  # noqa: E402
 from tests.refusals import raises  # noqa: E402
 from tests.solutions import Stopped  # noqa: E402
@@ -55,7 +47,7 @@ def by_kernels(monkeypatch):
 class Stop:
     """A progress callback that stops the solve at a call."""
 
-    def __init__(self, at):
+    def __init__(self, at=0):
         self.at, self.calls = at, 0
 
     def __call__(self, step, done, total, note=""):
@@ -97,16 +89,15 @@ SMALLER = (GAME, "kalah:2,2", "nim:1,2,3", "pong-hau-ki")
 def test_a_solve_stopped_anywhere_goes_on_to_the_same_book(tmp_path, small_pieces, monkeypatch, text, memory, times):
     """A game with tiers, one with scores, one whose moves skip tiers, one with cycles in them, one without tiers."""
     if memory:  # as if it were far too little: everything goes through files
-        monkeypatch.setattr(solver.base.extras, "free_memory", lambda: solver.base.extras.PROCESS + memory)
+        monkeypatch.setattr(extras, "free_memory", lambda: extras.PROCESS + memory)
     game, book = load_game(text), tmp_path / "book.lmdb"
-    whole = Stop(0)
+    whole = Stop()
     pipeline.solve(game, book, checkpoint=0, progress=whole)
     expected = book.read_bytes()
     book.unlink()
     chance = random.Random(text)
     for _ in range(times):
-        said = []
-        stops = 0
+        said, stops = [], 0
         while not book.exists():
             try:
                 at = chance.randrange(1, whole.calls) if stops < (3 if times == 10 else 2) else 0
@@ -120,57 +111,62 @@ def test_a_solve_stopped_anywhere_goes_on_to_the_same_book(tmp_path, small_piece
         book.unlink()
 
 
-def test_a_short_solve_leaves_no_folder_when_it_is_stopped(tmp_path):
-    raises(Stopped, None, pipeline.solve, load_game(GAME), tmp_path / "book.lmdb", progress=Stop(5))
-    assert list(tmp_path.iterdir()) == []
+@pytest.fixture
+def book(tmp_path):
+    return tmp_path / "book.lmdb"
 
 
-def interrupted(tmp_path):
-    raises(Stopped, None, pipeline.solve, load_game(GAME), tmp_path / "book.lmdb", checkpoint=0, progress=Stop(8))
-    return tmp_path / "book.lmdb.work"
+def solve(book, game=GAME, **options):
+    return pipeline.solve(load_game(game), book, **options)
 
 
-def test_another_game_is_refused_and_restart_discards(tmp_path):
-    folder = interrupted(tmp_path)
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+@pytest.fixture
+def interrupted(book):
+    """The folder of a solve that was stopped behind a checkpoint."""
+    raises(Stopped, None, solve, book, checkpoint=0, progress=Stop(8))
+    return book.with_name("book.lmdb.work")
+
+
+def test_a_short_solve_leaves_no_folder_when_it_is_stopped(book):
+    raises(Stopped, None, solve, book, progress=Stop(5))
+    assert list(book.parent.iterdir()) == []
+
+
+def test_another_game_is_refused_and_restart_discards(book, interrupted):
+    before = {path.name: path.read_bytes() for path in interrupted.iterdir() if path.name != "lock"}
     for game, options in (("connect-four:3,3", {}), (GAME, {"symmetry": False})):
-        with pytest.raises(ResourceError, match="belongs to another solve.*--restart"):
-            pipeline.solve(load_game(game), tmp_path / "book.lmdb", **options)
-    after = {path.name: path.read_bytes() for path in folder.iterdir()}
-    assert {**after, "lock": b""} == {**before, "lock": b""}
+        raises(ResourceError, "belongs to another solve.*--restart", solve, book, game, **options)
+    assert {path.name: path.read_bytes() for path in interrupted.iterdir() if path.name != "lock"} == before
     said = []
-    pipeline.solve(load_game("connect-four:3,3"), tmp_path / "book.lmdb", restart=True, say=said.append)
-    assert said == [] and not folder.exists()
+    solve(book, "connect-four:3,3", restart=True, say=said.append)
+    assert said == [] and not interrupted.exists()
 
 
 @pytest.mark.parametrize("removed", [1, 5])
-def test_a_removal_stopped_anywhere_leaves_no_checkpoint(tmp_path, monkeypatch, removed):
+def test_a_removal_stopped_anywhere_leaves_no_checkpoint(book, monkeypatch, removed):
     """The book is complete then: what is left of the folder must not stand in the way of the next one."""
     unlink, calls = os.unlink, []
 
     def stopping(path, **options):
-        if ".work" in str(path) and (tmp_path / "book.lmdb").exists():
+        if ".work" in str(path) and book.exists():
             calls.append(path)
             if len(calls) >= removed:
                 raise Stopped
         unlink(path, **options)
 
-    with monkeypatch.context() as patch, pytest.raises(Stopped):
+    with monkeypatch.context() as patch:
         patch.setattr(os, "unlink", stopping)
-        pipeline.solve(load_game(GAME), tmp_path / "book.lmdb", checkpoint=0)
-    expected = (tmp_path / "book.lmdb").read_bytes()
-    (tmp_path / "book.lmdb").unlink()
-    said = []
-    pipeline.solve(load_game(GAME), tmp_path / "book.lmdb", say=said.append)
-    assert (tmp_path / "book.lmdb").read_bytes() == expected
-    assert [one.name for one in tmp_path.iterdir()] == ["book.lmdb"]
+        raises(Stopped, None, solve, book, checkpoint=0)
+    expected = book.read_bytes()
+    book.unlink()
+    solve(book)
+    assert book.read_bytes() == expected and [*book.parent.iterdir()] == [book]
 
 
-def test_what_is_not_ours_stays(tmp_path):
-    folder = interrupted(tmp_path)
-    (folder / "notes.txt").write_text("mine")
-    pipeline.solve(load_game(GAME), tmp_path / "book.lmdb")
-    assert [path.name for path in folder.iterdir()] == ["notes.txt"]
+def test_what_is_not_ours_stays(book, interrupted):
+    (interrupted / "notes.txt").write_text("mine")
+    solve(book)
+    assert [path.name for path in interrupted.iterdir()] == ["notes.txt"]
 
 
 @pytest.mark.parametrize(
@@ -183,13 +179,12 @@ def test_what_is_not_ours_stays(tmp_path):
         ("states.column", None, "lacks the file states.column"),
     ],
 )
-def test_damage_is_refused_with_the_remedy(tmp_path, name, change, message):
-    folder = interrupted(tmp_path)
-    data = (folder / name).read_bytes()
-    (folder / name).unlink()
+def test_damage_is_refused_with_the_remedy(book, interrupted, name, change, message):
+    data = (interrupted / name).read_bytes()
+    (interrupted / name).unlink()
     if change:
-        (folder / name).write_bytes(change(data))
-    raises(ResourceError, f"{message}: --restart", pipeline.solve, load_game(GAME), tmp_path / "book.lmdb")
+        (interrupted / name).write_bytes(change(data))
+    raises(ResourceError, f"{message}: --restart", solve, book)
 
 
 WHOLE = Checkpoint(
@@ -221,12 +216,10 @@ def test_a_checkpoint_comes_back_as_it_was():
 def test_a_checkpoint_of_another_version_is_refused(tmp_path, state):
     with Work(tmp_path / "w", "one") as work:
         work.checkpoint(state)
-    for restart in (False, True):
-        with Work(tmp_path / "w", "one", restart=restart) as work:
-            if restart:
-                assert work.resumed is None
-            else:
-                raises(ResourceError, "is of another version: --restart", exhaustive.solve, load_game("nim:1,2"), work)
+    with Work(tmp_path / "w", "one") as work:
+        raises(ResourceError, "another version: --restart", exhaustive.solve, load_game("nim:1,2"), work)
+    with Work(tmp_path / "w", "one", restart=True) as work:
+        assert work.resumed is None
 
 
 def test_one_solver_at_a_time(tmp_path):
@@ -236,46 +229,40 @@ def test_one_solver_at_a_time(tmp_path):
     assert not (tmp_path / "w").exists()  # there was no checkpoint
 
 
-def test_a_full_disk_is_stopped_at_before_it_is_full(tmp_path, monkeypatch):
+def test_a_full_disk_is_stopped_at_before_it_is_full(book, monkeypatch):
     monkeypatch.setattr(Work, "free", lambda self: 1000)
-    with pytest.raises(ResourceError, match="is full \\(1,000 bytes free\\): make room, then the same command goes on"):
-        pipeline.solve(load_game(GAME), tmp_path / "book.lmdb")
+    raises(ResourceError, "full .1,000 bytes free.: make room, then the same command goes on", solve, book)
 
 
-def test_a_game_that_the_disk_cannot_hold_is_refused(tmp_path, monkeypatch):
+def test_a_game_that_the_disk_cannot_hold_is_refused(book, monkeypatch):
     monkeypatch.setattr(exhaustive, "TRIAL", 0.0)
     monkeypatch.setattr(projection, "TIER_SAMPLE", 1 << 6)
     monkeypatch.setattr(projection, "beyond", lambda forward, team, seconds: projection.estimated(forward, 1e9))
     monkeypatch.setattr(Work, "free", lambda self: 10 << 30)
-    with pytest.raises(ResourceError, match="GiB of disk, 10 GiB are free.*--anyway"):
-        pipeline.solve(load_game("connect-four"), tmp_path / "book.lmdb")
-    assert list(tmp_path.iterdir()) == []
+    raises(ResourceError, "GiB of disk, 10 GiB are free.*--anyway", solve, book, "connect-four")
+    assert list(book.parent.iterdir()) == []
 
 
-def test_a_game_is_refused_only_if_all_estimates_say_so_and_by_what_its_codec_takes(tmp_path, monkeypatch):
+def test_a_game_is_refused_only_if_all_estimates_say_so_and_by_what_its_codec_takes(book, monkeypatch):
     def told(stored):
         return lambda forward, seconds, team=None: projection.Estimate([stored], True, False, [], 0.0)
 
-    game, numbered, book = load_game(GAME), load_game("tic-tac-toe:3,2,2"), tmp_path / "book.lmdb"
     monkeypatch.setattr(exhaustive, "TRIAL", -1.0)
     monkeypatch.setattr(Work, "free", lambda self: 12 << 30)
     monkeypatch.setattr(projection, "estimated", told(1 << 40))
-    for stored, codec, refused in ((1 << 32, "compact", False), (1 << 32, None, True)):
-        monkeypatch.setattr(projection, "beyond", told(stored))
-        with pytest.raises(ResourceError, match="4.3e\\+09 states") if refused else contextlib.nullcontext():
-            pipeline.solve(game, book, codec=codec)
-        assert book.exists() != refused
-        book.unlink(missing_ok=True)
-    assert pipeline.solve(numbered, book).header.stored < 1 << 20  # its rules number fewer, whatever samples say
+    monkeypatch.setattr(projection, "beyond", told(1 << 32))
+    raises(ResourceError, "4.3e\\+09 states", solve, book)
+    assert not book.exists()
+    assert solve(book, codec="compact").path.exists()
+    assert solve(book, "tic-tac-toe:3,2,2").header.stored < 1 << 20  # its rules number fewer, whatever samples say
 
 
-def test_a_disk_too_small_for_the_values_is_refused_unless_anyway(tmp_path, monkeypatch):
+def test_a_disk_too_small_for_the_values_is_refused_unless_anyway(book, monkeypatch):
     monkeypatch.setattr(Work, "free", lambda self: 70 << 20 if self.columns["states"].size == 0 else 1000)
     monkeypatch.setattr(Work, "about_to_write", lambda self, size: None)
-    with pytest.raises(ResourceError, match="1,000 bytes are free: make room.*--anyway"):
-        pipeline.solve(load_game(GAME), tmp_path / "book.lmdb")
-    assert list(tmp_path.iterdir()) == []
-    assert pipeline.solve(load_game(GAME), tmp_path / "book.lmdb", anyway=True).path.exists()
+    raises(ResourceError, "1,000 bytes are free: make room.*--anyway", solve, book)
+    assert list(book.parent.iterdir()) == []
+    assert solve(book, anyway=True).path.exists()
 
 
 MEASURED = """
@@ -297,8 +284,7 @@ def test_a_solve_keeps_within_its_memory(tmp_path, game):
         # a process between: the peak of the tests' own would count for its children
         command = [sys.executable, "-c", MEASURED, game, *options]
         status, peak = map(int, subprocess.check_output(command).split())
-        assert status == 0
-        assert peak < megabytes << 10
+        assert status == 0 and peak < megabytes << 10
     assert books[0].read_bytes() == books[1].read_bytes()
 
 
@@ -367,12 +353,11 @@ def test_a_checkpoint_takes_a_twentieth_of_the_time_at_most(tmp_path, monkeypatc
         return work.due()
 
     with Work(tmp_path / "work", "dear", every=30) as work:
-        assert [due_after(work, 29), due_after(work, 2)] == [False, True]
-        now[0] += 5  # in which arrays are written
-        work.checkpoint(None)
-        assert [due_after(work, 99), due_after(work, 2)] == [False, True]
-        work.checkpoint(None)  # at once
-        assert [due_after(work, 29), due_after(work, 2)] == [False, True]
+        # seconds of writing arrays before the checkpoint that comes, and those after which the next one is due
+        for writing, pause in ((5, 30), (0, 100), (0, 30)):
+            assert [due_after(work, pause - 1), due_after(work, 2)] == [False, True]
+            now[0] += writing
+            work.checkpoint(None)
         due_after(work, 100)
         work.checkpoint(None)
         now[0] += 1000
@@ -382,20 +367,12 @@ def test_a_checkpoint_takes_a_twentieth_of_the_time_at_most(tmp_path, monkeypatc
 
 def test_pages_stay_until_they_really_are_many(monkeypatch):
     """Reads share pages, so that counting them says too much; the system knows."""
-    bytes_in_memory, released = [5000], []
-    monkeypatch.setattr(system, "mapped_file_memory", lambda: bytes_in_memory[0])
+    released = []
     with Work() as work:
         work.mapped = 1000
         work.columns["some"] = types.SimpleNamespace(release=lambda: released.append(1), close=lambda: None)
-        work.read(1001)
-        assert len(released) == 1  # from here on the columns' pages are told from others
-        work.read(1001)
-        bytes_in_memory[0] += 900
-        work.read(1001)
-        assert len(released) == 1
-        bytes_in_memory[0] += 200
-        work.read(1001)
-        assert len(released) == 2
-        monkeypatch.setattr(system, "mapped_file_memory", lambda: None)
-        work.read(1001)
-        assert len(released) == 3
+        # from the first release on the columns' pages are told from others
+        for bytes_in_memory, releases in ((5000, 1), (5000, 1), (5900, 1), (6100, 2), (None, 3)):
+            monkeypatch.setattr(system, "mapped_file_memory", lambda: bytes_in_memory)  # noqa: B023
+            work.read(1001)
+            assert len(released) == releases
