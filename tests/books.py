@@ -16,7 +16,8 @@ from solver import load_game, solve
 from solver.base import extras
 from solver.base.expectations import Expectation
 from solver.base.value import Value, merit_of
-from solver.book import Header
+from solver.book import Book, Header
+from solver.book.check import check_book
 from solver.book.format import HEADER_KEY, seal
 from solver.book.writer import write_book
 from tests.processes import python
@@ -112,6 +113,23 @@ def write_values(path, values, *, part=PART, facts=None, **options):
     indices = [place[values[state]] for state in states]
     parts = [(states[at : at + part], indices[at : at + part]) for at in range(0, len(states), part)]
     return write_book(path, header, parts, **options)
+
+
+def book_of(path, values, **facts):
+    """Write a book of a dict of values, whose header has these facts, and open it."""
+    write_values(path, values, facts=facts)
+    return Book(path)
+
+
+def assert_is_read(path, values, steps=(-1, 1), **facts):
+    """Write a book: whole and state by state it is read as what it is of, without the states `steps` beside its own."""
+    chance, header = random.Random(2), write_values(path, values, facts=facts)
+    with Book(path) as book:
+        assert (book.header, len(book), list(book), dict(book.items())) == (header, len(values), sorted(values), values)
+        for state in chance.sample(sorted(values), min(600, len(values))):
+            assert book[state] == values[state]
+            assert [book.get(state + step) for step in steps] == [values.get(state + step) for step in steps]
+    assert check_book(path) == header
 
 
 def sample_values(count, *, spread=6, seed=1):
