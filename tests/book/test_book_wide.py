@@ -16,7 +16,6 @@ from solver.base.errors import BookError, MissingState
 from solver.base.options import Options
 from solver.base.value import Value
 from solver.book import Book
-from solver.book.check import check_book
 from solver.book.solution import Trim
 from solver.book.streaming import pack
 from solver.edit.comparing import diff, merge, sample
@@ -26,10 +25,10 @@ from solver.games.connect_four import ConnectFour
 from solver.solving import pipeline
 from solver.solving.ways.grown import Growing
 from solver.verifying import verification
-from tests.books import VALUES, write_values
+from tests.books import VALUES, assert_is_read, looked_up
 from tests.refusals import raises
+from tests.ways import plainly
 
-FACTS = {"state_bytes": 16}
 verify = functools.partial(verification.verify, search=1e9)  # a search ends, however slow the machine is
 
 
@@ -54,38 +53,26 @@ states = st.one_of(st.integers(0, (1 << width) - 1) for width in (8, 64, 65, 128
     base=st.integers(0, (1 << 511) - (1 << 128)),
 )
 def test_what_is_written_is_read(tmp_path_factory, values, base):
-    path = tmp_path_factory.mktemp("books") / "random.lmdb"
     values = {base + state: value for state, value in values.items()}
-    header = write_values(path, values, facts={"state_bytes": 64})
-    with Book(path) as book:
-        assert book.header == header
-        assert list(book.items()) == sorted(values.items())
-        assert all(book[state] == value for state, value in values.items())
-        near = {state + step for state in values for step in (-1, 1, 1 << 64, -(1 << 64))} - set(values)
-        assert all(book.get(state) is None for state in near)
-    assert check_book(path).stored == len(values)
+    path = tmp_path_factory.mktemp("books") / "random.lmdb"
+    assert_is_read(path, values, steps=(-1, 1, 1 << 64, -(1 << 64)), state_bytes=64)
 
 
-def test_states_of_64_bits_are_not_taken_for_those_of_63(tmp_path, monkeypatch):
-    monkeypatch.setattr(extras, "has_kernels", lambda: False)
-    with pipeline.solve(Full(3, 3, 3), tmp_path / "book.lmdb", max_ply=3) as book:
-        assert book.header.state_bytes == 16 and len(book) > 10
+def test_states_of_64_bits_are_not_taken_for_those_of_63(path, monkeypatch):
+    plainly(monkeypatch)
+    with pipeline.solve(Full(3, 3, 3), path, max_ply=2) as book:
+        assert book.header.state_bytes == 16 and len(book) > 5
 
 
-def test_many_segments_and_parts_of_the_directory(tmp_path, monkeypatch):
+def test_many_segments_and_parts_of_the_directory(path, monkeypatch):
     monkeypatch.setattr("solver.book.format.DIRECTORY_PART", 16)
     values = {number * 3**300: Value(number % 2) if number % 2 == 0 else Value(1, number) for number in range(5000)}
-    write_values(tmp_path / "book.lmdb", values, facts={**FACTS, "state_bytes": 64})
-    with Book(tmp_path / "book.lmdb") as book:
-        assert len(book.directory) > 4 and dict(book.items()) == values
-        assert book.header.longest == (4999, 4999 * 3**300)
-        assert all(book[state] == value for state, value in [*values.items()][::37])
-        asked = [3**300 * number + number % 2 for number in range(90)]
-        known = [book.get(state) is not None for state in asked]
+    assert_is_read(path, values, state_bytes=64)
+    with Book(path) as book:
+        assert len(book.directory) > 4 and book.header.longest == (4999, 4999 * 3**300)
+        asked = [3**300 * number + number % 2 for number in range(90)] + [1 << 64, -1]
         if extras.has_kernels():
-            assert book.lookup(asked, missing="mask").known.tolist() == known
-            assert book.lookup([3**300]).scores.tolist() == [1]
-            assert book.lookup([3**300, 1 << 64, -1], missing="mask").known.tolist() == [True, False, False]
+            assert looked_up(book, asked) == [values.get(state) for state in asked]
             raises(MissingState, f"lacks 2 of 3 states, the first is {1 << 64} ", book.lookup, [3**300, 1 << 64, -1])
 
 
@@ -97,12 +84,11 @@ def opening(tmp_path_factory):
     """Opening books of one game, declared once with 63 bits and once with 128."""
     folder = tmp_path_factory.mktemp("opening")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(extras, "has_kernels", lambda: False)
+        plainly(patch)
         patch.setattr("solver.solving.job.random_games", lambda game, progress: [])
-        for game in (ConnectFour(3, 3, 3), Declared(3, 3, 3)):
-            path = folder / f"{type(game).__name__}.lmdb"
-            pipeline.solve(game, path, max_ply=3).close()
-    return folder / "ConnectFour.lmdb", folder / "Declared.lmdb"
+        for name, game in (("narrow", ConnectFour(3, 3, 3)), ("wide", Declared(3, 3, 3))):
+            pipeline.solve(game, folder / name, max_ply=3).close()
+    return folder / "narrow", folder / "wide"
 
 
 def test_an_opening_book_has_the_same_values_in_any_width(opening):
@@ -111,20 +97,17 @@ def test_an_opening_book_has_the_same_values_in_any_width(opening):
         assert dict(book.items()) == dict(one.items())
         assert (book.header.codec, book.header.state_bytes, one.header.state_bytes) == ("instant", 16, 0)
         assert book.header.longest == one.header.longest
-        player, other = Player(book), Player(one)
         start = book.game.initial()
-        assert player.analyse(start) == other.analyse(start)
-        images = [other.rules.canonical(state) for state in one]
-        assert all(book[state] == one[state] for state in images)
+        assert Player(book).analyse(start) == Player(one).analyse(start)
+        assert all(book[state] == one[state] for state in map(one.rules.canonical, one))
     assert verify(path, Declared(3, 3, 3)).verdict == "proved"
 
 
 def test_what_is_made_of_a_book_takes_wide_states(opening, tmp_path):
     _, path = opening
-    trim(path, tmp_path / "trimmed.lmdb", Trim(max_ply=1), Declared(3, 3, 3))
-    trim(path, tmp_path / "small.lmdb", Trim(max_bytes=path.stat().st_size), Declared(3, 3, 3))
-    trim(path, tmp_path / "first.lmdb", Trim(side="first", plies=1), Declared(3, 3, 3))
-    for name in ("trimmed", "small", "first"):
+    kinds = {"trimmed": {"max_ply": 1}, "small": {"max_bytes": path.stat().st_size}}
+    for name, options in (kinds | {"first": {"side": "first", "plies": 1}}).items():
+        trim(path, tmp_path / f"{name}.lmdb", Trim(**options), Declared(3, 3, 3))
         assert verify(tmp_path / f"{name}.lmdb", Declared(3, 3, 3)).verdict == "proved"
     difference = diff(tmp_path / "trimmed.lmdb", path)
     assert difference.only_second > 0 == difference.only_first == difference.other_values
@@ -134,11 +117,10 @@ def test_what_is_made_of_a_book_takes_wide_states(opening, tmp_path):
         assert dict(sample(book, 10)).items() <= dict(book.items()).items()
 
 
-def test_another_codec_is_refused(opening, tmp_path):
-    with pytest.raises(BookError, match="has states of 128 bits, the codec compact takes 63: leave it as it is"):
-        pack(opening[1], tmp_path / "packed.lmdb")
-    assert pack(opening[1], tmp_path / "packed.lmdb", "instant", Declared(3, 3, 3)).state_bytes == 16
-    assert (tmp_path / "packed.lmdb").read_bytes() == opening[1].read_bytes()
+def test_another_codec_is_refused(opening, path):
+    raises(BookError, "has states of 128 bits, the codec compact takes 63", pack, opening[1], path)
+    assert pack(opening[1], path, "instant", Declared(3, 3, 3)).state_bytes == 16
+    assert path.read_bytes() == opening[1].read_bytes()
 
 
 def test_tables_have_wide_states_as_text_and_are_imported(opening, tmp_path):
