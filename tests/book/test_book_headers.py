@@ -11,11 +11,18 @@ from solver.base.value import Value
 from solver.book import Book
 from solver.book.format import HEADER_KEY, check_facts, seal
 from solver.book.solution import Trim
-from solver.book.writer import write_book
 from solver.games import CATALOGUE, FROM_FILES
 from tests import make_fifo
-from tests.books import header_of, records_of, rewritten, sample_values, with_header, write_values
+from tests.books import book_of, header_of, records_of, rewritten, sample_values, with_header, write_values
 from tests.refusals import raises
+
+
+@pytest.fixture(scope="module")
+def lying(tmp_path_factory):
+    """A small book and the fields of its header."""
+    path = tmp_path_factory.mktemp("books") / "small.lmdb"
+    write_values(path, sample_values(3000))
+    return path, msgpack.unpackb(records_of(path)[HEADER_KEY][4:])
 
 
 @pytest.mark.parametrize(
@@ -39,9 +46,12 @@ from tests.refusals import raises
         ({"book_id": b"short"}, DamagedBook, "no book id"),
     ],
 )
-def test_headers_that_are_not_ours_are_refused(sample, tmp_path, changes, error, message):
-    path = with_header(sample[0], tmp_path / "changed.lmdb", **changes)
-    raises(error, message, Book, path)
+def test_headers_that_are_not_ours_are_refused(lying, tmp_path, changes, error, message):
+    raises(error, message, Book, with_header(lying[0], tmp_path / "changed.lmdb", **changes))
+
+
+def of_wins(count):
+    return {"stored": count, "states": count, "counts": {"win": count, "draw": 0, "loss": 0}}
 
 
 LIES = {
@@ -55,12 +65,8 @@ LIES = {
     "numbers of other states": lambda h: {"numbers": [1] * len(h["palette"])},
     "numbers of nothing": lambda h: {"numbers": [0, h["stored"], *[0] * (len(h["palette"]) - 2)]},
     "numbers that are none": lambda h: {"numbers": [[]] * len(h["palette"])},
-    "more states than segments can hold": lambda h: {
-        "stored": 1 << 40,
-        "states": 1 << 40,
-        "counts": {"win": 1 << 40, "draw": 0, "loss": 0},
-    },
-    "no states": lambda h: {"stored": 0, "states": 0, "counts": {"win": 0, "draw": 0, "loss": 0}},
+    "more states than segments can hold": lambda h: of_wins(1 << 40),
+    "no states": lambda h: of_wins(0),
     "states that do not add up": lambda h: {"states": h["states"] + 1},
     "terminal states below zero": lambda h: {"terminal": -1, "states": h["states"] - 1},
     "counts that do not add up": lambda h: {"counts": {**h["counts"], "win": 0}},
@@ -86,14 +92,6 @@ def test_headers_that_contradict_themselves_are_refused(lying, tmp_path, lie):
     """All checksums are right."""
     path, fields = lying
     raises(DamagedBook, "malformed|cannot hold", Book, with_header(path, tmp_path / "lie.lmdb", **LIES[lie](fields)))
-
-
-@pytest.fixture(scope="module")
-def lying(tmp_path_factory):
-    """A small book and the fields of its header."""
-    path = tmp_path_factory.mktemp("books") / "small.lmdb"
-    write_values(path, sample_values(3000))
-    return path, msgpack.unpackb(records_of(path)[HEADER_KEY][4:])
 
 
 SOURCE = "0" * 64
@@ -133,53 +131,31 @@ def test_facts_of_trimmed_and_wide_books_that_contradict_themselves_are_refused(
 
 
 @pytest.mark.parametrize("place", ["/dev/zero", "fifo", "exercise.json"])
-def test_a_book_opens_no_path_that_it_names(tmp_path, monkeypatch, place):
+def test_a_book_opens_no_path_that_it_names(tmp_path, path, monkeypatch, place):
     monkeypatch.chdir(tmp_path)
     make_fifo("fifo")
     Path("exercise.json").write_text("[[3, 12], [2, 4]]", encoding="utf-8")
-    write_book("book.lmdb", header_of({5: Value(0)}, game=f"tree:{place}"), [([5], [0])])
-    with Book("book.lmdb") as book:
-        with pytest.raises(ForeignBook, match=f"name its rules, --game tree:(PATH/)?{place}"):
-            book.game  # noqa: B018
-        with pytest.raises(MissingState):
-            book[6]
+    with book_of(path, {5: Value(0)}, game=f"tree:{place}") as book:
+        raises(ForeignBook, f"name its rules, --game tree:(PATH/)?{place}", getattr, book, "game")
+        raises(MissingState, None, book.__getitem__, 6)
 
 
 MONSTROUS = ["9" * 18, ",".join(["9" * 18] * 4), ",".join("1" * 2000), "9" * 4000]
 
 
 @pytest.mark.parametrize("name", [name for name in CATALOGUE if name not in FROM_FILES])
-def test_parameters_without_measure_in_a_header_take_neither_time_nor_memory(tmp_path, name):
+def test_parameters_without_measure_in_a_header_take_neither_time_nor_memory(path, name):
     for text in MONSTROUS:
-        write_book(tmp_path / "book.lmdb", header_of({5: Value(0)}, game=f"{name}:{text}", symmetry=True), [([5], [0])])
-        with Book(tmp_path / "book.lmdb") as book:
-            with pytest.raises((GameError, ForeignBook)):
-                book.game  # noqa: B018
-            with pytest.raises(ForeignBook, match="may be folded by symmetry: "):
-                book[6]
+        with book_of(path, {5: Value(0)}, game=f"{name}:{text}", symmetry=True) as book:
+            raises((GameError, ForeignBook), None, getattr, book, "game")
+            raises(ForeignBook, "may be folded by symmetry: ", book.__getitem__, 6)
 
 
-@pytest.mark.parametrize(
-    "record",
-    [
-        b"",
-        b"abc",
-        b"\x91" * 100_000 + b"\x01",
-        b"\xdb\xff\xff\xff\xff",
-        b"\xdd\xff\xff\xff\xff",
-        b"\xdf\xff\xff\xff\xff",
-        msgpack.packb([1, 2]),
-        msgpack.packb({1: 2}),
-        bytes(2 << 20),
-    ],
-)
-def test_hostile_headers_are_refused(sample, tmp_path, record):
-    def change(key, old):
-        return seal(b"", 0, record) if key == HEADER_KEY else old
-
-    raises((DamagedBook, ForeignBook), None, Book, rewritten(sample[0], tmp_path / "bomb.lmdb", change))
+HOSTILE = [b"", b"abc", b"\x91" * 100_000 + b"\x01", bytes(2 << 20), msgpack.packb([1, 2]), msgpack.packb({1: 2})]
+HOSTILE += [kind + b"\xff\xff\xff\xff" for kind in (b"\xdb", b"\xdd", b"\xdf")]  # of four gigabytes
 
 
-def test_unfinished_files_are_refused(sample, tmp_path):
-    path = rewritten(sample[0], tmp_path / "headless.lmdb", lambda key, record: None if key == HEADER_KEY else record)
-    raises(DamagedBook, "no header: it is not a book, or its writing did not end", Book, path)
+@pytest.mark.parametrize("header", [None, *(seal(b"", 0, record) for record in HOSTILE)], ids=range(10))
+def test_hostile_and_missing_headers_are_refused(lying, tmp_path, header):
+    path = rewritten(lying[0], tmp_path / "bomb.lmdb", lambda key, record: header if key == HEADER_KEY else record)
+    raises((DamagedBook, ForeignBook), "no header: .*its writing did not end" if header is None else None, Book, path)
