@@ -19,6 +19,7 @@ from solver.base.value import Value, merit_of
 from solver.book import Book, Header
 from solver.book.check import check_book
 from solver.book.format import HEADER_KEY, seal
+from solver.book.mapping import segment_of
 from solver.book.writer import write_book
 from tests.processes import python
 
@@ -130,6 +131,14 @@ def assert_is_read(path, values, steps=(-1, 1), **facts):
             assert book[state] == values[state]
             assert [book.get(state + step) for step in steps] == [values.get(state + step) for step in steps]
     assert check_book(path) == header
+
+
+def alter(book, body):
+    """Give an open book another first segment, and return its record, whose checksum holds."""
+    record = seal(book.header.book_id, 0, bytes(body))
+    book._mapped.segments[0] = segment_of(book.path, book.header, 0, book.directory[0], memoryview(record))
+    book._mapped.find = book.header.encoding.finder()
+    return record
 
 
 def sample_values(count, *, spread=6, seed=1):

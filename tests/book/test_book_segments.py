@@ -1,7 +1,6 @@
 """Segments and groups: damaged, out of place, hostile with good checksums; what is read is what is checked."""
 
 import contextlib
-import itertools
 import random
 import struct
 import tracemalloc
@@ -13,13 +12,16 @@ from solver.base.errors import DamagedBook
 from solver.book import Book
 from solver.book.check import check_book
 from solver.book.codecs import codec_of, compact
-from solver.book.format import seal, segment_key
-from solver.book.mapping import groups_of, laid_out, segment_of
+from solver.book.format import segment_key
+from solver.book.mapping import groups_of, laid_out
 from solver.book.writer import write_book
 from tests.books import (
     EVERY_KEYED,
     KEYED_BY_STATE,
     VALUES,
+    alter,
+    assert_is_read,
+    book_of,
     deflated,
     looked_up,
     records_of,
@@ -51,16 +53,18 @@ def test_segments_out_of_place_are_noticed(sample, tmp_path, damage):
     raises(DamagedBook, None, check_book, changed)
 
 
+def first_group(book, record):
+    """Where the first group of a segment begins."""
+    return struct.unpack_from("<H", record, 8 + (book.header.state_bytes or 8) * record[4])[0]
+
+
 @pytest.mark.parametrize("codec", EVERY_KEYED)
-def test_whoever_reads_a_hostile_segment_is_told_of_damage_or_has_values(tmp_path, codec):
-    path = tmp_path / "book.lmdb"
-    values = write_sample(path, sample_values(600), codec)
-    chance, known = random.Random(3), sorted(values)
-    refused = 0
+def test_whoever_reads_a_hostile_segment_is_told_of_damage_or_has_values(path, codec):
+    known = sorted(write_sample(path, sample_values(600), codec))
+    chance, refused = random.Random(3), 0
     with Book(path) as book:
         (record,) = book.segments()
-        size = book.header.state_bytes or 8
-        (start,) = struct.unpack_from("<H", record, 8 + size * record[4])  # of the first group
+        start = first_group(book, record)
         readers = [
             lambda: dict(book.items()),
             lambda: list(book),
@@ -71,9 +75,7 @@ def test_whoever_reads_a_hostile_segment_is_told_of_damage_or_has_values(tmp_pat
             body = bytearray(record[4:])
             for _ in range(chance.choice((1, 3, 3, 50))):
                 body[start - 4 + chance.choice((chance.randrange(8), chance.randrange(600)))] = chance.randrange(256)
-            altered = memoryview(seal(book.header.book_id, 0, bytes(body)))
-            segment = segment_of(book.path, book.header, 0, book.directory[0], altered)
-            book._mapped.segments[0], book._mapped.find = segment, book.header.encoding.finder()
+            alter(book, body)
             for read in readers:
                 try:
                     read()
@@ -90,7 +92,7 @@ def decoded(header, record, numba_too):
         groups = None
     if groups is not None:
         states, indices = zip(*groups, strict=True)
-        ascending = all(low < high for low, high in itertools.pairwise(states)) and states[-1] < 1 << 63
+        ascending = [*states] == sorted({*states}) and states[-1] < 1 << 63
         groups = groups if ascending and max(indices) < len(header.palette) else None
     if numba_too:
         import numpy as np
@@ -114,45 +116,31 @@ def decoded(header, record, numba_too):
 @pytest.mark.parametrize("codec", KEYED_BY_STATE)
 @pytest.mark.parametrize("spread", [2, 40, 10**5])
 @pytest.mark.interpreted
-def test_what_verification_reads_is_what_a_lookup_answers(tmp_path, spread, codec):
+def test_what_verification_reads_is_what_a_lookup_answers(path, spread, codec):
     """Segments with good checksums, whatever they hold: plain, compiled and look-ups read the same or refuse."""
-    numba_too = extras.has_kernels()
-    write_values(tmp_path / "book.lmdb", sample_values(1000, spread=spread), facts={"codec": codec})
-    chance = random.Random(spread)
-    accepted = 0
-    with Book(tmp_path / "book.lmdb") as book:
+    numba_too, chance, accepted = extras.has_kernels(), random.Random(spread), 0
+    with book_of(path, sample_values(1000, spread=spread), codec=codec) as book:
         (record,) = book.segments()
-        palette = book.header.palette
         for _ in range(150):
             body = bytearray(record[4:])
             body[chance.randrange(4, len(body) if chance.random() < 0.5 else 60)] ^= 1 << chance.randrange(8)
-            (start,) = struct.unpack_from("<H", record, 8 + 8 * record[4])  # of the first group
-            body[start - 4 + chance.randrange(3)] ^= chance.randrange(4) << chance.randrange(6)
-            altered = seal(book.header.book_id, 0, bytes(body))
+            body[first_group(book, record) - 4 + chance.randrange(3)] ^= chance.randrange(4) << chance.randrange(6)
             try:
-                segment = segment_of(book.path, book.header, 0, book.directory[0], memoryview(altered))
+                altered = alter(book, body)
             except DamagedBook:
                 continue
-            book._mapped.segments[0], book._mapped.find = segment, book.header.encoding.finder()
             pairs = decoded(book.header, altered, numba_too)
             if pairs is not None:
                 accepted += 1
-                known = {state: palette[index] for state, index in pairs}
-                asked = {state + step for state in known for step in (-1, 0, 1)}
-                for state in asked:
-                    assert book.get(state) == known.get(state)
-                if numba_too:
-                    assert looked_up(book, [*asked]) == [known.get(state) for state in asked]
+                known = {state: book.header.palette[index] for state, index in pairs}
+                asked = [state + step for state in known for step in (-1, 0, 1)]
+                expected = [known.get(state) for state in asked]
+                assert [book.get(state) for state in asked] == expected
+                assert not numba_too or looked_up(book, asked) == expected
             elif numba_too:
                 with contextlib.suppress(DamagedBook):
                     book.lookup(range(0, 50_000, 7), missing="mask")
     assert accepted > 8 or codec == "compact"  # of which few bits can change and leave a group that fits together
-
-
-def group_of(book, number=0):
-    """The bytes of one group of a book's first segment, and its first state."""
-    view, firsts, starts, _ = book._mapped.load(0)
-    return bytes(view[starts[number] : starts[number + 1]]), firsts[number]
 
 
 HEADS = {  # key mode, states - 1, bytes of the keys - 1, those once deflated
@@ -171,24 +159,24 @@ HEADS = {  # key mode, states - 1, bytes of the keys - 1, those once deflated
 
 @pytest.mark.parametrize("lie", HEADS)
 def test_compact_groups_of_other_sizes_than_they_say_are_refused(compacted, lie):
+    head = struct.Struct("<BHHH")
     with Book(compacted[0]) as book:
-        group, first = group_of(book)
-        head = struct.Struct("<BHHH")
-        altered = head.pack(*HEADS[lie](*head.unpack_from(group))) + group[head.size :]
-        assert len(compact.decode(memoryview(group), first, 1)[0]) == 6144
-        raises(DamagedBook, "a group ", compact.decode, memoryview(altered), first, 1)
+        view, (first, *_), (start, end, *_), _ = book._mapped.load(0)
+        group = bytes(view[start:end])
+    altered = head.pack(*HEADS[lie](*head.unpack_from(group))) + group[head.size :]
+    assert len(compact.decode(memoryview(group), first, 1)[0]) == 6144
+    raises(DamagedBook, "a group ", compact.decode, memoryview(altered), first, 1)
 
 
-def test_what_bombs_deflate_to_is_not_made(tmp_path, compacted):
+def test_what_bombs_deflate_to_is_not_made(path, compacted):
     """Keys and values of 60 MB in a segment of 64 KB, all checksums right: a look-up makes what the group declares."""
     with Book(compacted[0]) as book:
-        header, values = book.header, deflated(bytes(60 << 20))
-        bitmap = deflated(b"\xff" * 768)
-    for place, (keys, palette) in enumerate(((values, b""), (bitmap, values))):
+        counts = {"win": 6144, "draw": 0, "loss": 0}
+        header = book.header._replace(stored=6144, numbers=None, states=6144, counts=counts)
+    bomb, bitmap = deflated(bytes(60 << 20)), deflated(b"\xff" * 768)
+    for keys, palette in ((bomb, b""), (bitmap, bomb)):
         body = struct.pack("<BHHH", 0, 6143, 767, len(keys) & 0xFFFF) + keys + palette
-        path = tmp_path / f"bomb{place}.lmdb"
-        whole = header._replace(stored=6144, numbers=None, states=6144, counts={"win": 6144, "draw": 0, "loss": 0})
-        write_book(path, whole, [(range(6144), [0] * 6144)], encode=lambda *_, body=body: (body, [6144], [len(body)]))
+        write_book(path, header, [(range(6144), [0] * 6144)], encode=lambda *_: (body, [6144], [len(body)]))  # noqa: B023
         tracemalloc.start()
         try:
             with Book(path) as book:
@@ -205,12 +193,8 @@ def test_what_bombs_deflate_to_is_not_made(tmp_path, compacted):
             tracemalloc.stop()
 
 
-def test_a_compact_book_keeps_some_groups_decoded(tmp_path, monkeypatch):
+def test_a_compact_book_keeps_some_groups_decoded(path, monkeypatch):
     """Whatever was asked before, in few slots: first states, last ones, absent ones."""
     monkeypatch.setattr(compact, "SLOTS", 3)
     values = sample_values(40_000) | {2**60 + 2**40 * state: VALUES[state % 50] for state in range(3000)}
-    write_values(tmp_path / "book.lmdb", values, facts={"codec": "compact"})
-    chance = random.Random(6)
-    with Book(tmp_path / "book.lmdb") as book:
-        for state in chance.choices(sorted(values), k=4000):
-            assert [book.get(state + step) for step in (1, 0, -1)] == [values.get(state + step) for step in (1, 0, -1)]
+    assert_is_read(path, values, codec="compact")

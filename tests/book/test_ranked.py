@@ -1,5 +1,6 @@
 """Ranked books: the ranks of every game that has them, and books that answer exactly what the others answer."""
 
+import contextlib
 import json
 import random
 import struct
@@ -8,25 +9,32 @@ import zlib
 import pytest
 
 from solver import solve, verify
-from solver.base import extras
 from solver.base.errors import BookError, DamagedBook, ForeignBook, GameError
 from solver.base.value import WIN, Value, value_of
 from solver.book import Book, streaming
-from solver.book.codecs import codec_of, ranked
-from solver.book.format import seal
-from solver.book.mapping import segment_of
+from solver.book.codecs import ranked
 from solver.book.solution import Trim
 from solver.check.conformance import check_game
 from solver.edit.trimming import trim
 from solver.games.common import choices
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules, load_game
-from tests.books import RACE, called_acyclic, corrupt, deflated, header_of, plainly_and_slowly_compiled, way
+from tests.books import (
+    RACE,
+    alter,
+    called_acyclic,
+    corrupt,
+    deflated,
+    header_of,
+    looked_up,
+    plainly_and_slowly_compiled,
+    way,
+)
 from tests.commands import ok, run
 from tests.games import EDGE_GAMES, SMALL_GAMES
 from tests.naive import enumerate_states
 from tests.refusals import fails, raises
-from tests.ways import slow, slowly
+from tests.ways import plainly, slow, slowly
 
 __all__ = ["way"]  # a fixture
 
@@ -38,6 +46,17 @@ DENSITY = 3  # ranks for each state that play can reach, at most
 def reachable(rules):
     """All states that play can reach, not folded."""
     return set(enumerate_states(rules.game))
+
+
+def write_rules(path, ranks):
+    path.write_text(HEAPS + ranks)
+    return f"{path}::Heaps"
+
+
+@pytest.fixture
+def heaps(tmp_path):
+    """Loads heaps with this behind their methods."""
+    return lambda more: load_game(write_rules(tmp_path / "heaps.py", more))
 
 
 HEAPS = '''
@@ -64,11 +83,6 @@ RANKS = """
     def unrank(self, rank):
         return 63 - rank if rank < 64 else -1
 """
-
-
-def write_rules(path, ranks):
-    path.write_text(HEAPS + ranks)
-    return f"{path}::Heaps"
 
 
 @pytest.mark.parametrize("text", slowly(RANKED, "connect-four:4,3"))
@@ -100,8 +114,7 @@ def test_ranks_of_the_largest_boards_fit_a_number(text, monkeypatch):
 
 def test_compiled_choices_are_those_of_the_rules():
     twins = pytest.importorskip("solver.compiled.choices")
-    boards = [0b1011011101, random.Random(4).getrandbits(62), (1 << 62) - 1]
-    for cells in boards:
+    for cells in (0b1011011101, random.Random(4).getrandbits(62), (1 << 62) - 1):
         size = cells.bit_count()
         for some in {0, 1, 2, size // 2, size - 1, size}:
             ways = choices.choose(size, some)
@@ -157,27 +170,21 @@ def test_the_first_wrong_state_is_named_whatever_the_threads(compiled_ranks):
     raises(GameError, "state 18 has another value", compiled_ranks, 1, merits=(2 - WIN, 4 - WIN), left=1, extra=told)
 
 
-def test_the_fingerprint_of_the_rules_is_that_without_ranks(tmp_path):
+def test_the_fingerprint_of_the_rules_is_that_without_ranks(heaps, path):
     """So that books in the other codecs outlast a better order; a ranked book's covers it."""
-    plain = load_game(write_rules(tmp_path / "plain.py", ""))
-    one = load_game(write_rules(tmp_path / "one.py", RANKS))
-    other = load_game(write_rules(tmp_path / "other.py", RANKS.replace("63 - ", "")))
+    plain, one, other = map(heaps, ("", RANKS, RANKS.replace("63 - ", "")))
     assert fingerprint(plain) == fingerprint(one) == fingerprint(other)
-    path = tmp_path / "book.lmdb"
     with solve(one, path, codec="ranked") as book:
-        assert book.header.rules != fingerprint(one)
-    assert dict(Book(path, one).items()) == dict(solve(plain).items())
+        assert book.header.rules != fingerprint(one) and dict(book.items()) == dict(solve(plain).items())
     raises(ForeignBook, "solve again", Book, path, other)
 
 
 @pytest.mark.parametrize("text", ["connect-four:3,3,3", pytest.param("dots-and-boxes:2,2", marks=pytest.mark.slow)])
 @pytest.mark.interpreted
-def test_compiled_and_plain_ranked_books_are_the_same_bytes_whatever_the_workers(tmp_path, monkeypatch, text):
-    np = pytest.importorskip("numpy")
+def test_compiled_and_plain_ranked_books_are_the_same_bytes_whatever_the_workers(tmp_path, path, monkeypatch, text):
     pytest.importorskip("numba")
     monkeypatch.setattr(ranked, "BLOCK_STATES", 512)
     monkeypatch.setattr("solver.book.codecs.arrays.CHUNK", 1024)
-    path = tmp_path / "book"
     with solve(text, path) as book:
         truth = dict(book.items())
     monkeypatch.setattr(streaming, "PLAIN_LIMIT", 0)
@@ -186,31 +193,23 @@ def test_compiled_and_plain_ranked_books_are_the_same_bytes_whatever_the_workers
         streaming.pack(tmp_path / f"ranked{workers}", tmp_path / "back", "instant", workers=workers)
         assert (tmp_path / "back").read_bytes() == path.read_bytes()
     with Book(tmp_path / "ranked1") as book:
-        rules, asked = Rules(book.game), [*truth, *(state + 1 for state in truth), 2**62]
-        scores, distances, known = book.lookup(np.array(asked), missing="mask")
-        for state, *answer in zip(asked, scores.tolist(), distances.tolist(), known.tolist(), strict=True):
-            value = truth.get(rules.canonical(state))
-            assert answer[2] == (value is not None)
-            if value is not None:
-                assert answer[:2] == [value.score, -1 if value.distance is None else value.distance]
+        asked = [*truth, *(state + 1 for state in truth), 2**62]
+        assert looked_up(book, asked) == [truth.get(book.rules.canonical(state)) for state in asked]
     monkeypatch.setattr("solver.verifying.verification.PLAIN_LIMIT", 0)
     assert verify(tmp_path / "ranked1").states == len(truth)
-    monkeypatch.setattr(extras, "has_kernels", lambda: False)
+    plainly(monkeypatch)
     streaming.pack(path, tmp_path / "plain", "ranked")
     assert verify(tmp_path / "plain").plain == len(truth)
     for name in ("ranked2", "plain"):
         assert (tmp_path / name).read_bytes() == (tmp_path / "ranked1").read_bytes()
 
 
-def test_what_play_cannot_reach_is_missing_though_its_neighbours_answer(tmp_path):
+def test_what_play_cannot_reach_is_missing_though_its_neighbours_answer():
     """A board of as many stones of both, without a line, whose bottom row the first player cannot have left."""
     with solve("connect-four:3,3,3", codec="ranked", symmetry=False) as book:
-        rules = Rules(book.game)
-        states = reachable(rules)
-        ranking = book.header.keys(rules)
-        unreachable = [state for rank in range(1000) if (state := ranking.state(rank)) >= 0 and state not in states]
-        assert len(unreachable) > 10
-        assert [book.get(state) for state in unreachable] == [None] * len(unreachable)
+        states, numbered = reachable(book.rules), map(book.header.keys(book.rules).state, range(1000))
+        unreachable = [state for state in numbered if state >= 0 and state not in states]
+        assert len(unreachable) > 10 and {book.get(state) for state in unreachable} == {None}
         assert len([state for state in states if state in book]) == len(book)
 
 
@@ -222,12 +221,11 @@ WRONG = {
 
 @plainly_and_slowly_compiled
 @pytest.mark.parametrize("hint", WRONG)
-def test_values_that_rules_tell_are_compared_before_they_are_left_out(tmp_path, way, hint):
-    wrong = f"\n    def {hint}(self, state):\n        {WRONG[hint]}\n"
-    solve(load_game(write_rules(tmp_path / "heaps.py", RANKS)), tmp_path / "book").close()
-    game = load_game(write_rules(tmp_path / "heaps.py", RANKS + wrong))
-    with pytest.raises(GameError, match="state 63 has another value than outlook or replies say"):
-        streaming.pack(tmp_path / "book", tmp_path / "ranked", "ranked", game)
+def test_values_that_rules_tell_are_compared_before_they_are_left_out(tmp_path, path, heaps, way, hint):
+    solve(heaps(RANKS), path).close()
+    game = heaps(f"{RANKS}\n    def {hint}(self, state):\n        {WRONG[hint]}\n")
+    refused = "state 63 has another value than outlook or replies say"
+    raises(GameError, refused, streaming.pack, path, tmp_path / "ranked", "ranked", game)
     assert not (tmp_path / "ranked").exists()
 
 
@@ -249,9 +247,9 @@ SPARSE = {"connect-four:3,3,3": 2, "tic-tac-toe": 2}
 
 @plainly_and_slowly_compiled
 @pytest.mark.parametrize("text", ["connect-four:3,3,3", "breakthrough:3,3,1", *slow("tic-tac-toe", "heaps")])
-def test_a_book_without_distances_leaves_out_what_moves_tell(tmp_path, way, text):
+def test_a_book_without_distances_leaves_out_what_moves_tell(tmp_path, heaps, way, text):
     """What is won at once, and the values of every second tier where all moves lead to the next."""
-    game = load_game(write_rules(tmp_path / "heaps.py", RANKS) if text == "heaps" else text)
+    game = heaps(RANKS) if text == "heaps" else load_game(text)
     paths = [tmp_path / name for name in ("book", "plain", "ranked", "back")]
     solve(game, paths[0]).close()
     trim(paths[0], paths[1], Trim(), game, wdl=True)
@@ -266,8 +264,7 @@ def test_a_book_without_distances_leaves_out_what_moves_tell(tmp_path, way, text
         assert [found.get(state) for state in others] == [book.get(state) for state in others]
         if way == "compiled":
             asked = [*book, *others, -1, 2**62]
-            one, other = (each.lookup(asked, missing="mask") for each in (book, found))
-            assert all((left == right).all() for left, right in zip(one, other, strict=True))
+            assert looked_up(book, asked) == looked_up(found, asked)
     assert verify(paths[2], game=game).states == len(book)
 
 
@@ -276,16 +273,13 @@ def test_a_book_without_distances_leaves_out_what_moves_tell(tmp_path, way, text
 def test_a_header_that_denies_the_cycles_of_a_game_is_refused_in_one_line(tmp_path, name, sparse):
     """The rules tell what the header says is left out by values that rest on each other, for ever."""
     game, path = called_acyclic(tmp_path, name, sparse)
-    text = f"{tmp_path}/rings.py::{name}"
-    if sparse < 2 and name != "Forced":  # nothing rests on anything: the values are right, their method is not
-        with Book(path, game) as book:
+    with Book(path, game) as book:
+        if sparse < 2 and name != "Forced":  # nothing rests on anything: the values are right, their method is not
             assert [book[state].score for state in range(6)] == [0, 0, 0, 0, 0, 1]
-        return
-    with Book(path, game) as book, pytest.raises(DamagedBook) as refusal:
-        book.get(0)
-    assert "solve again" in str(refusal.value).lower() and "\n" not in str(refusal.value)
+            return
+        raises(DamagedBook, "(?i)^[^\n]*solve again[^\n]*$", book.get, 0)
     for asked in (("query", path, "#0"), ("export", path, "-o", f"{tmp_path}/site/"), ("verify", path)):
-        code, out, err = run(*asked, "--game", text)
+        code, out, err = run(*asked, "--game", f"{tmp_path}/rings.py::{name}")
         assert (code, err.count("\n")) == (5, 1) and err.startswith("Error: "), err
     assert not (tmp_path / "site").exists()
 
@@ -316,44 +310,25 @@ def test_no_corruption_gives_a_wrong_value_or_a_signal(small, seed, trials):
     assert refused > 0.2 * trials and refused + harmless == trials
 
 
-def altered(book, body):
-    """A book that has this for its first segment, with a checksum that holds."""
-    record = seal(book.header.book_id, 0, body)
-    segment = segment_of(book.path, book.header, 0, book.directory[0], memoryview(record))
-    book._mapped.segments[0], book._mapped.find = segment, codec_of("ranked").finder()
-    return record
-
-
 def test_forged_segments_are_refused_or_answer_within_the_palette(small):
     chance = random.Random(4)
-    values = set()
     with Book(small) as book:
         record = next(book.segments())
-        values.update(book.header.palette)
         states = chance.sample([*book], 100)
         for _ in range(30):
             body = bytearray(record[4:])
             for _ in range(chance.choice((1, 3, 30))):
                 body[chance.randrange(4, len(body) if chance.random() < 0.7 else 60)] = chance.randrange(256)
-            try:
-                altered(book, bytes(body))
-                assert {book.get(state) for state in states} <= {*values, None}
+            with contextlib.suppress(DamagedBook):
+                alter(book, body)
+                assert {book.get(state) for state in states} <= {*book.header.palette, None}
                 book.lookup(states, missing="mask")
-            except DamagedBook:
-                pass
 
 
-@pytest.mark.parametrize(
-    ("head", "symbols"),
-    [
-        (60_000, bytes(60_001)),  # more ranks than a group may have
-        (99, bytes(60 << 20)),  # what bombs deflate to is not made
-        (99, bytes(99)),
-        (99, b""),
-    ],
-)
+# more ranks than a group may have, a bomb, too few, none
+@pytest.mark.parametrize(("head", "symbols"), [(60_000, 60_001), (99, 60 << 20), (99, 99), (99, 0)])
 def test_groups_of_other_sizes_than_they_say_are_refused(head, symbols):
-    body = struct.pack("<H", head) + deflated(symbols)
+    body = struct.pack("<H", head) + deflated(bytes(symbols))
     raises(DamagedBook, "a group is malformed", ranked.decode, memoryview(body), 5, 1)
 
 
@@ -378,40 +353,36 @@ def test_a_missing_state_has_a_symbol_of_its_own(palette, index_bytes):
     assert (counts, keys, indices) == ([2, 1], [0, 1, 2], [palette - 1, -1, 0])
 
 
-def test_what_cannot_be_ranked_is_refused_in_one_line(tmp_path, monkeypatch):
-    monkeypatch.setattr(extras, "has_kernels", lambda: False)
-    path = tmp_path / "book.lmdb"
+def test_what_cannot_be_ranked_is_refused_in_one_line(path, monkeypatch):
+    plainly(monkeypatch)
     for arguments in (("nim",), ("tic-tac-toe", "--method", "alphabeta")):
-        code, out, err = run("solve", *arguments, "--codec", "ranked", "-o", path)
-        assert (code, out) == (2, "") and "choose the codec compact" in err and "Traceback" not in err
-    assert [*tmp_path.iterdir()] == []
-    with solve("tic-tac-toe", path, method="alphabeta"), pytest.raises(BookError, match="too few"):
-        streaming.pack(path, tmp_path / "ranked.lmdb", "ranked")
+        fails(2, "choose the codec compact", "solve", *arguments, "--codec", "ranked", "-o", path)
+    assert [*path.parent.iterdir()] == []
+    with solve("tic-tac-toe", path, method="alphabeta") as book:
+        raises(BookError, "too few", streaming.pack, book, path.with_name("ranked.lmdb"), "ranked")
 
 
 def test_opening_books_may_be_ranked(tmp_path, monkeypatch):
-    monkeypatch.setattr(extras, "has_kernels", lambda: False)
+    plainly(monkeypatch)
     with (
         solve("connect-four:3,3,3", tmp_path / "instant", max_ply=4) as book,
         solve("connect-four:3,3,3", tmp_path / "ranked", max_ply=4, codec="ranked") as other,
     ):
         assert dict(other.items()) == dict(book.items())
-        later = [state for state in reachable(book.rules) if state not in book]
-        assert [other.get(state) for state in later] == [None] * len(later)
+        assert not any(state in other for state in reachable(book.rules) if state not in book)
 
 
-def test_a_book_of_rules_of_your_own_is_read_with_them(tmp_path):
+def test_a_book_of_rules_of_your_own_is_read_with_them(tmp_path, path):
     """Otherwise it says so and runs nothing; without its ranks nothing of it can be read, but for its header."""
     text = write_rules(tmp_path / "heaps.py", RANKS)
-    path = tmp_path / "book.lmdb"
     ok("solve", text, "-o", path, "--codec", "ranked")
     assert json.loads(ok("info", path, "--json"))["codec"] == "ranked"
     assert "63 of them in plain Python" in ok("verify", path, "--game", text)
     assert "win" in ok("query", path, "start", "--game", text, "--no-moves")
     fails(5, "--game", "pack", path, "-o", tmp_path / "other.lmdb")
     ok("pack", path, "-o", tmp_path / "other.lmdb", "--game", text)
-    with Book(path) as book, pytest.raises(ForeignBook, match="name its rules"):
-        book.get(5)
+    with Book(path) as book:
+        raises(ForeignBook, "name its rules", book.get, 5)
 
 
 @pytest.mark.parametrize(
@@ -424,6 +395,5 @@ def test_a_book_of_rules_of_your_own_is_read_with_them(tmp_path):
         (RANKS.replace("(self, rank)", "(self, number)"), "name its parameters"),
     ],
 )
-def test_ranks_that_are_none_are_found(tmp_path, body, fault):
-    with pytest.raises(GameError, match=fault):
-        check_game(load_game(write_rules(tmp_path / "heaps.py", body)))
+def test_ranks_that_are_none_are_found(heaps, body, fault):
+    raises(GameError, fault, lambda: check_game(heaps(body)))
