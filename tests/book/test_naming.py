@@ -6,8 +6,6 @@ import json
 import os
 import pickle
 import shutil
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -22,7 +20,8 @@ from solver.export import export
 from solver.rules.game import RULES, game_text, rules_for
 from tests.books import RACE
 from tests.commands import ok, run
-from tests.refusals import raises
+from tests.processes import python
+from tests.refusals import fails, raises
 
 
 @pytest.fixture(autouse=True)
@@ -154,8 +153,7 @@ def test_what_is_neither_book_nor_game_is_refused_by_its_type(folder):
         if (door.endswith("game") and stranger is None) or (reads and fault.startswith("Rules")):
             continue
         with pytest.raises(GameError, match=fault):
-            ask(stranger)
-            pytest.fail(f"{door} took {stranger!r}")
+            pytest.fail(f"{door} took {stranger!r}: {ask(stranger)}")
 
 
 WRITERS = {
@@ -176,28 +174,21 @@ def test_a_target_that_is_no_path_is_refused_before_any_work(folder):
 
 
 @pytest.mark.parametrize("symmetry", [True, False])
-def test_a_book_makes_its_rules_once_and_folds_them_as_it_is_folded(symmetry, folder):
+def test_a_book_makes_its_rules_once_and_folds_them_as_it_is_folded(symmetry):
     with solver.solve("hexapawn", "rules.lmdb", symmetry=symmetry) as book:
         assert book.rules is book.rules and book.rules.game == book.game
         assert book.rules.folds == symmetry
-    with Book("race.lmdb") as book, pytest.raises(MissingRules):
-        book.rules  # noqa: B018
+    raises(MissingRules, None, getattr, Book("race.lmdb"), "rules")
 
 
-def test_a_door_leaves_a_book_open_that_was_open(folder):
-    with Book("book.lmdb") as book:
-        trim(book, "trimmed.lmdb", Trim(plies=1))
-        sample(book, 1)
-        verify(book)
-        check_game(book, playouts=1)
-        assert book.get(book.game.initial()) is not None
-
-
-def test_a_block_closes_the_book_that_it_opened(folder):
+def test_a_book_is_closed_by_whoever_opened_it():
     with open_source("book.lmdb") as opened, Book("book.lmdb") as book:
         assert opened.rules is opened.book.rules and opened.game == book.game
         with open_source(book):
-            pass
+            trim(book, "trimmed.lmdb", Trim(plies=1))
+            sample(book, 1)
+            verify(book)
+            check_game(book, playouts=1)
         assert len([*book]) == 37
     assert "closed" in repr(opened.book)
 
@@ -263,8 +254,7 @@ def test_a_books_file_goes_before_a_name_and_any_other_file_does_not():
 
 def test_a_game_and_rules_beside_it_agree_or_are_refused():
     assert Player("tic-tac-toe", "tic-tac-toe").value(0).source == "book"
-    for source, other in (("tic-tac-toe", "coins"), ("connect-four:5,5", "connect-four")):
-        raises(MethodError, f"{source} is a game itself", Player, source, other)
+    raises(MethodError, "connect-four:5,5 is a game itself", Player, "connect-four:5,5", "connect-four")
 
 
 @pytest.mark.parametrize(
@@ -280,12 +270,8 @@ def test_a_game_and_rules_beside_it_agree_or_are_refused():
 )
 def test_what_names_nothing_is_refused_with_what_was_tried(source, kind, words):
     Path("notes.txt").write_text("notes", encoding="utf-8")
-    for door in (Player, game_of, solver.solve, grade_of):
+    for door in (Player, game_of, solver.solve, lambda source: grade(source, [])):
         raises(kind, words, door, source)
-
-
-def grade_of(source):
-    return grade(source, [])
 
 
 def test_no_rules_run_where_a_book_alone_is_asked_for():
@@ -300,16 +286,14 @@ def test_a_book_of_ones_own_game_says_the_whole_command():
     with pytest.raises(MissingRules) as error:
         Book("race.lmdb").game  # noqa: B018
     assert error.value.rules == "my_game.py" and "--game my_game.py, or" in str(error.value)
-    copied = pickle.loads(pickle.dumps(error.value))  # noqa: S301
-    assert str(copied) == str(error.value)
-    code, out, err = run("query", "race.lmdb", "1 2", "--no-moves")
-    assert (code, out) == (5, "")
+    assert str(pickle.loads(pickle.dumps(error.value))) == str(error.value)  # noqa: S301
     command = "solver query --game my_game.py race.lmdb '1 2' --no-moves"
-    assert f"{command}, or for all commands: export SOLVER_GAME=my_game.py" in err
-    assert "SOLVER_GAME=my_game.py solver solve race.lmdb" in run("solve", "race.lmdb")[2]
+    said = f"{command}, or for all commands: export SOLVER_GAME=my_game.py"
+    fails(5, said, "query", "race.lmdb", "1 2", "--no-moves")
+    fails(5, "SOLVER_GAME=my_game.py solver solve race.lmdb", "solve", "race.lmdb")
     os.mkdir("elsewhere")
     os.chdir("elsewhere")
-    assert "solver verify --game PATH/my_game.py ../race.lmdb" in run("verify", "../race.lmdb")[2]
+    fails(5, "solver verify --game PATH/my_game.py ../race.lmdb", "verify", "../race.lmdb")
 
 
 def test_the_file_alone_names_the_rules_of_a_book(monkeypatch):
@@ -325,9 +309,8 @@ def test_the_file_alone_names_the_rules_of_a_book(monkeypatch):
     assert type(Book("backwards.lmdb").game).__name__ == "Backwards"
     # what you name goes before the header, and a header names no class but of rules
     raises(ForeignBook, "was made by rules", Book, "race.lmdb", "my_game.py::Backwards")
-    with pytest.raises(GameError, match="several classes .* one of my_game.py::Race, my_game.py::Backwards"):
-        rules_for("my_game.py", "my_game.py::Helper")
-    raises(GameError, "several classes of rules", rules_for, "my_game.py", "connect-four:5,4")
+    for name in ("my_game.py::Helper", "connect-four:5,4"):
+        raises(GameError, "several classes .* my_game.py::Race, my_game.py::Backwards", rules_for, "my_game.py", name)
 
 
 def test_the_environment_names_the_rules_for_all_commands(monkeypatch):
@@ -346,13 +329,13 @@ def test_the_environment_names_the_rules_for_all_commands(monkeypatch):
 
 
 def test_wrong_rules_in_the_environment_are_said_to_be_those(monkeypatch):
-    monkeypatch.setenv(RULES, "none.py")
-    with pytest.raises(GameError, match="SOLVER_GAME=none.py: .none.py. cannot be read"):
-        Book("race.lmdb").game  # noqa: B018
     Path("other.py").write_text(RACE.replace("-1", "1"), encoding="utf-8")
-    monkeypatch.setenv(RULES, "other.py")
-    with pytest.raises(MissingRules, match="SOLVER_GAME names those of other.py::Race:12: name its rules"):
-        Book("race.lmdb").game  # noqa: B018
+    for path, error, words in (
+        ("none.py", GameError, "SOLVER_GAME=none.py: .none.py. cannot be read"),
+        ("other.py", MissingRules, "SOLVER_GAME names those of other.py::Race:12: name its rules"),
+    ):
+        monkeypatch.setenv(RULES, path)
+        raises(error, words, getattr, Book("race.lmdb"), "game")
     Path("renamed.py").write_text(RACE, encoding="utf-8")
     monkeypatch.setenv(RULES, "renamed.py")
     assert Book("race.lmdb").game == (12, 3)
@@ -361,8 +344,7 @@ def test_wrong_rules_in_the_environment_are_said_to_be_those(monkeypatch):
 def test_a_book_never_runs_code_that_it_names():
     """Without rules that the user named, opening, asking and listing import nothing."""
     Path("my_game.py").write_text("raise SystemExit('run')", encoding="utf-8")
-    code = "import solver; b = solver.Book('race.lmdb'); print(b[12], len(b)); solver.check_book('race.lmdb'); b.game"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    done = python("import solver; b = solver.Book('race.lmdb'); print(b[12], len(b)); solver.check_book(b); b.game")
     assert done.stdout == "Value(score=-1, distance=6) 12\n" and "MissingRules" in done.stderr
 
 

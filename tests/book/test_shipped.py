@@ -1,8 +1,8 @@
 """The books that come with the package: they are those of the catalogue and of today's rules, and answer by name."""
 
-import importlib
 import json
 import os
+import pkgutil
 import re
 import shutil
 import subprocess
@@ -79,17 +79,8 @@ def test_every_shipped_book_is_of_todays_rules_and_has_the_digest_of_the_catalog
 @pytest.mark.parametrize("plies", [5, pytest.param(8, marks=pytest.mark.slow)])
 def test_connect_four_to_ply_8_has_the_published_values(plies):
     """Won, drawn and lost positions for the first player, finished ones included (Boeck's counts), not folded."""
-    published = [
-        (1, 0, 0),
-        (1, 2, 4),
-        (27, 12, 10),
-        (35, 58, 145),
-        (690, 200, 230),
-        (1080, 697, 2486),
-        (10889, 1943, 3590),
-        (17507, 5944, 31408),
-        (124624, 14676, 44975),
-    ]
+    published = [(1, 0, 0), (1, 2, 4), (27, 12, 10), (35, 58, 145), (690, 200, 230), (1080, 697, 2486)]
+    published += [(10889, 1943, 3590), (17507, 5944, 31408), (124624, 14676, 44975)]
     with Book(shipped.path_of("connect-four")) as book:
         rules = Rules(book.game)
         layer, side = {book.game.initial()}, 1
@@ -113,8 +104,7 @@ def test_a_game_by_its_name_is_answered_from_its_book():
     assert Player(load_game("tic-tac-toe")).value(0).source == "book"
     assert Player({}, "coins").value(21).source == "search"
     assert Player("tic-tac-toe:3,3,2").solution == {}
-    command = "from solver import Player; Player('connect-four:4,4').best(33825)"
-    assert loaded_by(command) == []
+    assert loaded_by("from solver import Player; Player('connect-four:4,4').best(33825)") == []
 
 
 def test_a_book_of_other_rules_is_not_used(tmp_path, monkeypatch):
@@ -136,46 +126,36 @@ def test_a_damaged_book_is_not_believed(tmp_path, monkeypatch):
 
 
 def test_the_commands_use_them_and_say_so():
-    code, out, err = run("query", "tic-tac-toe", "5", "--json")
-    assert (code, json.loads(out)["source"], err) == (
-        0,
-        "book",
-        "Note: from the book tic-tac-toe.lmdb that comes with the package\n",
-    )
-    assert run("query", "tic-tac-toe", "5", "-q")[2] == ""
-    code, out, err = run("query", "tic-tac-toe", "5", "--json", "--live")
-    assert (code, json.loads(out)["source"], "comes with" in err) == (0, "search", False)
-    assert "tic-tac-toe.lmdb)" in ok("play", "tic-tac-toe", stdin="quit\n")
-    assert "searching live" in ok("play", "tic-tac-toe", "--live", stdin="quit\n")
-    assert "draw for the side to move" in ok("line", "tic-tac-toe")
-    assert "627" in ok("info", "tic-tac-toe")
-    assert len(ok("sample", "tic-tac-toe", "-n", 5).splitlines()) == 5
-    assert "100.00% perfect" in ok("grade", "tic-tac-toe", "-", stdin="5 1\n")
-    fails(2, "solver solve connect-four:6,6 -o BOOK", "info", "connect-four:6,6")
-    code, _, err = run("query", "connect-four:4,4", "1", "--live", "--game", "coins")
-    assert code == 2
-    path = shipped.path_of("tic-tac-toe")
-    fails(2, "--live", "query", path, "5", "--live")
+    note = "Note: from the book tic-tac-toe.lmdb that comes with the package\n"
+    for options, source, said in (((), "book", note), (("-q",), "book", ""), (("--live", "-q"), "search", "")):
+        code, out, err = run("query", "tic-tac-toe", "5", "--json", *options)
+        assert (code, json.loads(out)["source"], err) == (0, source, said)
+    assert "comes with" not in run("query", "tic-tac-toe", "5", "--live")[2]
+    for words, command, stdin in (
+        ("tic-tac-toe.lmdb)", ("play", "tic-tac-toe"), "quit\n"),
+        ("searching live", ("play", "tic-tac-toe", "--live"), "quit\n"),
+        ("draw for the side to move", ("line", "tic-tac-toe"), None),
+        ("627", ("info", "tic-tac-toe"), None),
+        ("value", ("sample", "tic-tac-toe", "-n", 5, "--json"), None),
+        ("100.00% perfect", ("grade", "tic-tac-toe", "-"), "5 1\n"),
+        ("37 states", ("verify", "hexapawn"), None),
+    ):
+        assert words in ok(*command, stdin=stdin)
+    assert run("query", "connect-four:4,4", "1", "--live", "--game", "coins")[0] == 2
+    fails(2, "--live", "query", shipped.path_of("tic-tac-toe"), "5", "--live")
 
 
 def test_whatever_takes_a_book_takes_such_a_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with solver.Book("connect-four:width=4,height=4") as book:
-        assert (book.path, book.header.stored) == (shipped.path_of("connect-four:4,4"), 67_163)
-        assert solver.Book("connect-four:4,4") == book
-    assert "37 states" in ok("verify", "hexapawn")
-    assert ok("pack", "hexapawn", "-o", "packed.lmdb") and ok("trim", "hexapawn", "-o", "less.lmdb", "--max-ply", 2)
-    assert "the same" in ok("diff", "hexapawn", "packed.lmdb")
-    assert ok("merge", "less.lmdb", "hexapawn", "-o", "both.lmdb")
-    for words in (("verify",), ("pack", "-o", "no.lmdb"), ("info",), ("diff", "hexapawn")):
-        code, _, err = run(words[0], "connect-four:6,6", *words[1:])
-        assert (code, err.count("\n")) == (2, 1) and "solver solve connect-four:6,6 -o BOOK" in err
-        assert run(words[0], "hexapawn:3,x", *words[1:])[0] == 2
-        assert "nothing cannot be read (No such file" in run(words[0], "nothing", *words[1:])[2]
+    for command, *options in (("verify",), ("pack", "-o", "no.lmdb"), ("info",), ("diff", "hexapawn")):
+        fails(2, "solver solve connect-four:6,6 -o BOOK", command, "connect-four:6,6", *options)
+        fails(2, "hexapawn", command, "hexapawn:3,x", *options)
+        fails(2, "nothing cannot be read (No such file", command, "nothing", *options)
     pytest.importorskip("numba")
     from solver.learning.players import contender
 
     assert contender("hexapawn").file.path == shipped.path_of("hexapawn")
+    solver.trim("hexapawn", "less.lmdb", solver.Trim(max_ply=2))
     os.rename("less.lmdb", "hexapawn")
     assert contender("hexapawn").file.header.stored == len(solver.Book("hexapawn")) < 37
     os.remove("hexapawn")
@@ -198,9 +178,7 @@ def test_an_opening_book_ends_where_it_ends(monkeypatch):
 
 def test_books_lists_them():
     facts = json.loads(ok("books", "--json"))
-    assert [one["book"] for one in facts] == [str(path) for path in shipped.paths()]
-    for one in facts:
-        assert Path(one["book"]).stat().st_size == one["bytes"]
+    assert [(one["book"], one["bytes"]) for one in facts] == [(str(one), one.stat().st_size) for one in shipped.paths()]
     lines = ok("books").splitlines()
     assert len(lines) == len(facts) and lines[0].startswith(facts[0]["game"])
 
@@ -259,8 +237,7 @@ def test_a_zipapp_copies_a_book_as_long_as_it_runs(installed, tmp_path):
 
 def test_pyinstaller_is_told_of_the_hook():
     (entry,) = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["entry-points"].values()
-    module, _, function = entry["hook-dirs"].partition(":")
-    (folder,) = getattr(importlib.import_module(module), function)()
+    (folder,) = pkgutil.resolve_name(entry["hook-dirs"])()
     assert (Path(folder) / "hook-solver.py").is_file()
 
 
@@ -272,12 +249,8 @@ def test_a_program_frozen_by_pyinstaller_reads_books(installed, tmp_path):
     left_out = sorted(others - wanted - sys.stdlib_module_names - {"__main__", "tests"})
     options = [word for name in left_out for word in ("--exclude-module", name)]
     (installed / "reader.py").write_text(READER)
-    subprocess.run(
-        [sys.executable, "-m", "PyInstaller", "--noconfirm", "--log-level", "ERROR", *options]
-        + ["--additional-hooks-dir", ROOT / "solver" / "adapters", installed / "reader.py"],
-        cwd=tmp_path,
-        check=True,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-    )
+    options += ["--noconfirm", "--log-level", "ERROR", "--additional-hooks-dir", ROOT / "solver" / "adapters"]
+    command = [sys.executable, "-m", "PyInstaller", *options, installed / "reader.py"]
+    subprocess.run(command, cwd=tmp_path, check=True, env=os.environ | {"PYTHONPATH": str(ROOT)})
     path, package = read_by(tmp_path / "dist" / "reader" / "reader")
     assert path.name == "nim.lmdb" and tmp_path / "dist" in path.parents and tmp_path / "dist" in package.parents
