@@ -31,7 +31,11 @@ def lying(tmp_path_factory):
         ({"magic": "other"}, ForeignBook, "no mark of a book"),
         ({"format": 2}, ForeignBook, "format 2, this package reads 1"),
         ({"format": "absent"}, ForeignBook, "format None"),
-        ({"format": "absent", "version": 1}, ForeignBook, "older than format 1: make it anew, solver solve 'coins' -o BOOK"),
+        (
+            {"format": "absent", "version": 1},
+            ForeignBook,
+            "older than format 1: make it anew, solver solve 'coins' -o BOOK",
+        ),
         ({"keys": "ranks"}, DamagedBook, "unknown layout"),
         ({"values": "steps"}, DamagedBook, "unknown layout"),
         ({"sparse": 2}, DamagedBook, "unknown layout"),

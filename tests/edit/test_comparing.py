@@ -49,9 +49,7 @@ def test_a_diff_finds_each_state_that_differs(tmp_path, codec):
     write_values(tmp_path / "b", second, facts={"codec": codec})
     found = diff(tmp_path / "a", tmp_path / "b", 10**6)
     expected = sorted(state for state in {*first, *second} if first.get(state) != second.get(state))
-    assert [tuple(one) for one in found.examples] == [
-        (state, first.get(state), second.get(state)) for state in expected
-    ]
+    assert [*map(tuple, found.examples)] == [(state, first.get(state), second.get(state)) for state in expected]
     both = first.keys() & second
     assert (found.only_first, found.only_second) == (len(first) - len(both), len(second) - len(both))
     assert found.other_values == sum(first[state] != second[state] for state in both) > 0
@@ -62,23 +60,18 @@ def test_a_diff_finds_each_state_that_differs(tmp_path, codec):
 def test_the_command_ends_with_1_where_books_differ(tmp_path, c4):
     pack(c4, tmp_path / "packed")
     assert ok("diff", c4, tmp_path / "packed") == "the books hold the same\n"
-    solve(GAME, tmp_path / "unfolded", symmetry=False).close()
-    code, out, _ = run("diff", c4, tmp_path / "unfolded", "--most", 1)
     trim(c4, tmp_path / "first", Trim(side="first", plies=1))
-    lines = run("diff", c4, tmp_path / "first", "--most", 0)[1].splitlines()
-    with Book(c4) as book:
-        digest = book.header.digest[:16]
-    kept = f"what the first player needs, nothing that 1 ply settles; of the complete book {digest}"
-    assert f"trimmed: none / {kept}" in lines and "Trim" not in "".join(lines)
+    code, out, _ = run("diff", c4, tmp_path / "first", "--most", 0)
+    assert code == 1 and "trimmed: none / what the first player needs, nothing that 1 ply settles; of the comp" in out
     facts = json.loads(run("diff", c4, tmp_path / "first", "--json")[1])["header"]
     assert facts["trim"][0] is None and facts["trim"][1]["side"] == "first"
-    assert code == 1 and "symmetry: True / False" in out and "missing / " in out and "more: --most" in out
-    code, out, _ = run("diff", c4, tmp_path / "unfolded", "--json")
-    facts = json.loads(out)
-    assert code == 1 and not facts["equal"] and facts["only_first"] == 0 and facts["only_second"] > 100
-    with Book(c4) as book, Book(tmp_path / "unfolded") as other:
+    with solve(GAME, tmp_path / "unfolded", symmetry=False) as other, Book(c4) as book:
         lacking = sorted({*other} - {*book})
-        assert [one["state"] for one in facts["states"]] == lacking[:20]
+        code, out, _ = run("diff", c4, other.path, "--most", 1)
+    assert code == 1 and "symmetry: True / False" in out and "missing / " in out and "more: --most" in out
+    facts = json.loads(run("diff", c4, tmp_path / "unfolded", "--json")[1])
+    assert (facts["equal"], facts["only_first"], facts["only_second"]) == (False, 0, len(lacking))
+    assert [one["state"] for one in facts["states"]] == lacking[:20]
     assert run("diff", c4, tmp_path / "none")[0] == 2
 
 
@@ -94,12 +87,9 @@ def test_merged_parts_are_the_whole(tmp_path):
     header = merge(tmp_path / "low", tmp_path / "high", tmp_path / "merged")
     with Book(tmp_path / "merged") as book, Book(tmp_path / "whole") as expected:
         assert dict(book.items()) == whole and book.header == header
-        assert (book.header.scope, book.header.method, book.states) == ("exact", "alphabeta", None)
-        assert (book.counts, book.longest, header.numbers) == (
-            expected.counts,
-            expected.longest,
-            [Counter(whole.values())[value] for value in header.palette],
-        )
+        assert (header.scope, header.method, book.states) == ("exact", "alphabeta", None)
+        assert (book.counts, book.longest) == (expected.counts, expected.longest)
+        assert header.numbers == [Counter(whole.values())[value] for value in header.palette]
     assert diff(tmp_path / "merged", tmp_path / "whole").header.keys() == {"method", "scope", "states", "terminal"}
     for one, other in (("whole", "low"), ("high", "whole"), ("whole", "whole")):
         assert merge(tmp_path / one, tmp_path / other, tmp_path / "again").scope == "complete"
@@ -109,21 +99,17 @@ def test_merged_parts_are_the_whole(tmp_path):
 
 
 @pytest.mark.interpreted
-def test_merged_books_of_a_game_are_verified(tmp_path):
-    small = tmp_path / "small"
-    solve(GAME, small).close()
-    solve(GAME, tmp_path / "opening", max_ply=3).close()
-    solve(GAME, tmp_path / "entries", method="alphabeta").close()
-    with Book(small) as book, Book(tmp_path / "opening") as opening, Book(tmp_path / "entries") as entries:
-        assert merge(tmp_path / "opening", small, tmp_path / "all").digest == book.digest
+def test_merged_books_of_a_game_are_verified(tmp_path, c4):
+    options = {"opening": {"max_ply": 3}, "entries": {"method": "alphabeta"}}
+    opening, entries = (solve(GAME, tmp_path / name, **given) for name, given in options.items())
+    with Book(c4) as book, opening, entries:
+        assert merge(opening, c4, tmp_path / "all").digest == book.digest
         output = ok("merge", opening.path, entries.path, "-o", tmp_path / "both", "--json", "-q")
-        assert json.loads(output)["stored"] == len({*opening, *entries})
-    assert verify(tmp_path / "both").states == json.loads(output)["stored"]
-    assert merge(tmp_path / "opening", tmp_path / "opening", tmp_path / "same").scope == "ply 3"
-    assert merge(small, tmp_path / "opening", tmp_path / "ranked", "ranked").codec == "ranked"
-    assert merge(tmp_path / "ranked", tmp_path / "ranked", tmp_path / "again").codec == "ranked"
-    with Book(small) as book, Book(tmp_path / "again") as again:
-        assert dict(again.items()) == dict(book.items())
+        assert verify(tmp_path / "both").states == json.loads(output)["stored"] == len({*opening, *entries})
+        assert merge(opening, opening, tmp_path / "same").scope == "ply 3"
+        assert merge(c4, opening, tmp_path / "ranked", "ranked").codec == "ranked"
+        assert merge(tmp_path / "ranked", tmp_path / "ranked", tmp_path / "again").codec == "ranked"
+        assert dict(Book(tmp_path / "again").items()) == dict(book.items())
 
 
 @pytest.mark.parametrize(
@@ -161,13 +147,14 @@ def test_books_that_do_not_go_together_are_not_merged(tmp_path, change, facts, e
 )
 def test_a_sample_is_of_those_that_match(c4, choice):
     with Book(c4) as book:
-        low, high = choice.get("distance", (None, None))
+        low, high = choice.get("distance", (-1, 99))
+        first, last = choice.get("tier", (0, 99))
         matching = {
             state: value
             for state, value in book.items()
             if choice.get("outcome", value.outcome) == value.outcome
-            and (low is None or (value.distance is not None and low <= value.distance <= high))
-            and ("tier" not in choice or choice["tier"][0] <= book.game.tier(state) <= choice["tier"][1])
+            and low <= (-1 if value.distance is None else value.distance) <= high
+            and first <= book.game.tier(state) <= last
         }
         chosen = sample(book, 10, seed=1, **choice)
         assert len(set(chosen)) == len(chosen) == 10 and set(chosen) <= matching.items()
@@ -176,11 +163,11 @@ def test_a_sample_is_of_those_that_match(c4, choice):
         assert dict(sample(book, 10**6, **choice)) == matching
 
 
-def test_a_sample_takes_numbers_of_numpy(c4):
+def test_what_a_sample_takes(c4, tmp_path):
     np = pytest.importorskip("numpy")
-    with Book(c4) as book:
-        assert sample(book, np.int16(5), seed=np.int64(3)) == sample(book, 5, seed=3)
-        raises(TypeError, "interpreted as an integer", sample, book, 2.5)
+    assert sample(c4, np.int16(5), seed=np.int64(3)) == sample(c4, 5, seed=3)
+    raises(TypeError, "interpreted as an integer", sample, c4, 2.5)
+    raises(MethodError, "have no tiers", sample, solve("mu-torere", tmp_path / "book"), 5, tier=(1, 2))
 
 
 def test_every_state_is_sampled_as_often_as_any_other(tmp_path):
@@ -204,22 +191,17 @@ def test_the_command_prints_what_query_takes(c4, tmp_path):
     assert code == 0 and "only 2 match" in err
 
 
-def test_tiers_of_a_game_without_any_are_refused(tmp_path):
-    with solve("mu-torere", tmp_path / "book") as book, pytest.raises(MethodError, match="have no tiers"):
-        sample(book, 5, tier=(1, 2))
-
-
 @pytest.fixture(scope="module")
 def kinds(tmp_path_factory):
     """A book of every kind of values, and of every scope."""
     folder = tmp_path_factory.mktemp("kinds")
-    for name in ("tic-tac-toe", "mu-torere", "dots-and-boxes:2,1", "pig:3", "nim:1,2"):
+    for name in ("hexapawn", "mu-torere", "dots-and-boxes:2,1", "pig:3", "nim:1,2"):
         solve(name, folder / name.partition(":")[0], method="nimbers" if name == "nim:1,2" else "auto").close()
     with pytest.MonkeyPatch.context() as patch:
         plainly(patch)
-        solve("tic-tac-toe", folder / "opening", max_ply=2).close()
-    trim(folder / "tic-tac-toe", folder / "trimmed", Trim(side="first"))
-    trim(folder / "tic-tac-toe", folder / "wdl", Trim(max_ply=4), wdl=True)
+        solve("hexapawn", folder / "opening", max_ply=2).close()
+    trim("hexapawn", folder / "trimmed", Trim(side="first"))
+    trim("hexapawn", folder / "wdl", Trim(max_ply=4), wdl=True)
     write_grown(folder / "grown")
     return sorted(folder.iterdir())
 
@@ -230,11 +212,10 @@ def test_books_of_all_kinds_are_set_side_by_side(kinds, tmp_path, all_pairs):
     assert len(kinds) == 9
     pairs = itertools.combinations_with_replacement(kinds, 2) if all_pairs else itertools.pairwise(kinds)
     for first, second in [*pairs, (kinds[0], kinds[0])]:
-        differs = int(first != second)
         code, text, _ = run("diff", first, second)
-        assert (code, text == "the books hold the same\n") == (differs, not differs)
+        assert (code, text == "the books hold the same\n") == (first != second, first == second)
         code, text, _ = run("diff", second, first, "--json")
-        assert code == differs and json.loads(text)["equal"] != differs
+        assert (code, json.loads(text)["equal"]) == (first != second, first == second)
         code, _, said = run("merge", first, second, "-o", tmp_path / "merged", "-q")
         assert code in (0, 2, 5) and said.count("\n") == (code > 0)
     grown, other = (next(path for path in kinds if path.name == name) for name in ("grown", "mu-torere"))

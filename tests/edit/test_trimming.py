@@ -22,10 +22,10 @@ from solver.solving import pipeline
 from solver.solving.job import Job
 from solver.solving.ways import opening
 from solver.verifying import playing
-from tests.books import write_values
+from tests.books import book_of
 from tests.commands import ok, run
 from tests.refusals import fails, raises
-from tests.ways import slow, slowly
+from tests.ways import plainly, slow, slow_rows, slowly
 
 KERNELS = extras.has_kernels()
 GAMES = (
@@ -101,12 +101,8 @@ def test_a_side_needs_nothing_but_its_book(books, tmp_path, monkeypatch, text, p
                     assert all(said[state] == value for state, value in book.items())
 
 
-LESS = (("first", False), ("second", True))
-
-
 @pytest.mark.parametrize(
-    ("side", "compiled"),
-    [("first", True), ("second", False), *(pytest.param(*one, marks=pytest.mark.slow) for one in LESS)],
+    ("side", "compiled"), [("first", True), ("second", False), *slow_rows(("first", False), ("second", True))]
 )
 @pytest.mark.interpreted
 def test_what_a_book_without_distances_lacks_is_played_by_search_not_by_guess(
@@ -133,8 +129,7 @@ def test_what_is_beyond_a_ply_is_searched_live(books, tmp_path, text):
         for options in ({"max_ply": 3}, {"max_ply": 4, "plies": 2}, {"max_ply": 3, "side": "first", "plies": 1}):
             trim(whole.path, tmp_path / "some.lmdb", **options)
             with Book(tmp_path / "some.lmdb") as book:
-                layers = opening.plies(rules, options["max_ply"])
-                near = {state for layer in layers for state in layer}
+                near = {state for layer in opening.plies(rules, options["max_ply"]) for state in layer}
                 assert set(book) <= near and ("plies" in options or set(book) == near)
                 player = Player(book, seconds=None)
                 for state in random.Random(1).sample(list(whole), min(40, len(whole))):
@@ -153,16 +148,14 @@ def test_a_sabotaged_book_is_found_out_by_play(books, tmp_path, wrong, said):
     """With the moves that show it: a win that takes longer, a blunder that is called a good reply."""
     with Book(books("tic-tac-toe")) as whole:
         game = whole.game
-        state = Rules(game).canonical(game.result(game.result(game.initial(), 0), 1))
+        state = whole.rules.canonical(game.result(game.result(game.initial(), 0), 1))
         assert whole[state] == Value(1, 5)
-        altered = {**dict(whole.items()), state: wrong}
         facts = {name: getattr(whole.header, name) for name in ("game", "rules", "symmetry")}
-        write_values(tmp_path / "wrong.lmdb", altered, facts=facts)
-        with Book(tmp_path / "wrong.lmdb") as book, pytest.raises(DamagedBook, match=said):
-            playing.prove(book, game)
+        with book_of(tmp_path / "wrong.lmdb", {**dict(whole.items()), state: wrong}, **facts) as book:
+            raises(DamagedBook, said, playing.prove, book, game)
 
 
-@pytest.mark.parametrize("text", ["tic-tac-toe", "mu-torere", "dots-and-boxes:2,1", "kalah:2,3"])
+@pytest.mark.parametrize("text", ["hexapawn", "mu-torere", "dots-and-boxes:2,1", "kalah:2,3"])
 def test_whole_books_are_played_out_too(books, text):
     assert verify(books(text), play=True).played == ("first", "second")
 
@@ -173,9 +166,8 @@ def test_a_book_fits_into_the_bytes_given(books, tmp_path):
         header = trim(path, tmp_path / "small.lmdb", max_bytes=limit)
         assert 0.8 * limit - 4096 <= (tmp_path / "small.lmdb").stat().st_size <= limit
         with Book(path) as whole, Book(tmp_path / "small.lmdb") as book:
-            tier = whole.game.tier
-            last = max(map(tier, book))
-            assert {state for state in whole if tier(state) < last} <= set(book)
+            last = max(map(whole.game.tier, book))
+            assert {state for state in whole if whole.game.tier(state) < last} <= set(book)
             assert header.trim.max_bytes == limit and header.stored == len(book)
             player = Player(book, seconds=None)
             for state in random.Random(2).sample(list(whole), 50):
@@ -188,39 +180,41 @@ def test_a_book_fits_into_the_bytes_given(books, tmp_path):
 @pytest.mark.parametrize("text", ["connect-four:4,3,3", *slow("connect-four:4,3", "kalah:2,3", "dots-and-boxes:2,2")])
 @pytest.mark.interpreted
 def test_compiled_and_plain_trimming_are_the_same_bytes_whatever_the_workers(books, tmp_path, monkeypatch, text):
-    path = books(text)
-    wdl = text.startswith("connect")
-    trims = {
-        "two": {"plies": 2, "wdl": wdl},
-        "one": {"plies": 1, "codec": "compact"},
-        "ply": {"max_ply": 4, "plies": 2},
-        "small": {"max_bytes": 20_000},
-        "side": {"side": "both", "plies": 1},
-    }
-    for name, options in trims.items():
-        trim(path, tmp_path / f"{name}-plain", **options)
+    path, target = books(text), tmp_path / "trimmed"
+    trims = [
+        {"plies": 2, "wdl": text.startswith("connect")},
+        {"plies": 1, "codec": "compact"},
+        {"max_ply": 4, "plies": 2},
+        {"max_bytes": 20_000},
+        {"side": "both", "plies": 1},
+    ]
+    plain = []
+    for options in trims:
+        trim(path, target, **options)
+        plain.append(target.read_bytes())
     for module in (trimming, streaming):
         monkeypatch.setattr(module, "PLAIN_LIMIT", 0)
-    for name, options in trims.items():
-        for workers in (1, 3) if name == "two" else (3,):
-            trim(path, tmp_path / "compiled", workers=workers, **options)
-            assert (tmp_path / "compiled").read_bytes() == (tmp_path / f"{name}-plain").read_bytes(), name
+    for options, expected in zip(trims, plain, strict=True):
+        for workers in (1, 3) if "wdl" in options else (3,):
+            trim(path, target, workers=workers, **options)
+            assert target.read_bytes() == expected, options
 
 
 def test_a_trimmed_book_is_packed_exported_and_shown(books, tmp_path):
     path, packed = tmp_path / "trimmed.lmdb", tmp_path / "packed.lmdb"
     header = trim(books("connect-four:4,3"), path, side="first", plies=2, wdl=True, max_ply=8)
     streaming.pack(path, packed)
-    with Book(path) as book, Book(packed) as other:
+    with Book(path) as book, Book(packed) as other, Book(books("connect-four:4,3")) as whole:
         assert (other.header.trim, other.header.wdl) == (header.trim, True)
         assert dict(book.items()) == dict(other.items())
+        # of books that were not trimmed the bytes and digests are what they were
+        assert not {"trim", "wdl"} & set(msgpack.unpackb(whole.header.packed()[4:]))
     ok("export", path, "-o", tmp_path / "trimmed.bin")
     data = (tmp_path / "trimmed.bin").read_bytes()
     facts = json.loads(data[68 : 64 + int.from_bytes(data[40:44], "little")])
     assert facts["trim"] == header.trim._asdict() and facts["wdl"] is True
     shown = ok("info", packed)
-    assert "what the first player needs, to ply 8, nothing that 2 plies settle" in shown
-    assert "without distances" in shown
+    assert "needs, to ply 8, nothing that 2 plies settle" in shown and "without distances" in shown
     assert json.loads(ok("info", packed, "--json"))["trim"]["plies"] == 2
 
 
@@ -240,13 +234,6 @@ def test_trimmed_books_are_ranked_and_back(books, tmp_path, text, options):
         assert all(known.value(state) == sides.value(state) for state in whole)
 
 
-def test_books_that_were_not_trimmed_say_nothing_of_it(books):
-    """So their bytes and digests are what they were."""
-    with Book(books("tic-tac-toe")) as book:
-        fields = msgpack.unpackb(book.header.packed()[4:])
-        assert not {"trim", "wdl"} & set(fields)
-
-
 def test_what_cannot_be_left_out_is_refused_in_a_line(books, tmp_path):
     path, out = books("tic-tac-toe"), tmp_path / "out.lmdb"
     assert "against every reply" not in ok("trim", path, "-o", out, "--for", "second")
@@ -259,16 +246,13 @@ def test_what_cannot_be_left_out_is_refused_in_a_line(books, tmp_path):
 
 def test_settled_values_are_those_of_the_book(books):
     """A search of more plies settles more, and never says anything else."""
+    known = []
     with Book(books("hexapawn")) as book:
-        rules = Rules(book.game)
-        before = 0
         for plies in (0, 1, 2, 3, book.longest[0] + 1):
-            found = {state: settled(rules, state, plies) for state in book}
+            found = {state: settled(book.rules, state, plies) for state in book}
             assert all(value in (None, book[state]) for state, value in found.items())
-            known = sum(value is not None for value in found.values())
-            assert known > before or not plies
-            before = known
-        assert before == len(book)
+            known.append(sum(value is not None for value in found.values()))
+        assert known == sorted({*known}) and known[-1] == len(book)
 
 
 @pytest.mark.parametrize("kernels", [False, *slow(True)])
@@ -276,35 +260,31 @@ def test_settled_values_are_those_of_the_book(books):
 def test_an_opening_book_without_distances(tmp_path, monkeypatch, text, kernels):
     """It has the signs of the one with them; the kernels write what plain Python writes; journals do not mix."""
     if not kernels:
-        monkeypatch.setattr(extras, "has_kernels", lambda: False)
-    game = load_game(text)
-    full = opening.merits_to(Job(Rules(game), None, Options(max_ply=4)))
-    pipeline.solve(game, tmp_path / "one.lmdb", max_ply=4, wdl=True)
-    monkeypatch.setattr(extras, "has_kernels", lambda: False)
-    pipeline.solve(game, tmp_path / "plain.lmdb", max_ply=4, wdl=True)
+        plainly(monkeypatch)
+    rules = Rules(load_game(text))
+    full = opening.merits_to(Job(rules, None, Options(max_ply=4)))
+    with pipeline.solve(rules.game, tmp_path / "one.lmdb", max_ply=4, wdl=True) as book:
+        assert dict(book.items()) == {state: Value((merit > 0) - (merit < 0)) for state, merit in full.items()}
+        assert book.header.wdl and book.longest is None
+    plainly(monkeypatch)
+    pipeline.solve(rules.game, tmp_path / "plain.lmdb", max_ply=4, wdl=True)
     assert (tmp_path / "one.lmdb").read_bytes() == (tmp_path / "plain.lmdb").read_bytes()
     assert verify(tmp_path / "one.lmdb", search=1e9).verdict == "proved"
-    with Book(tmp_path / "one.lmdb") as book:
-        assert {state: (value.score > 0) - (value.score < 0) for state, value in book.items()} == {
-            state: (merit > 0) - (merit < 0) for state, merit in full.items()
-        }
-        assert book.header.wdl and book.longest is None and {value.distance for _, value in book.items()} == {None}
-    assert opening.header_of(Rules(game), 4) != opening.header_of(Rules(game, kind=WDL), 4)
-    with pytest.raises(MethodError, match="margins"):
-        pipeline.solve(load_game("dots-and-boxes:2,1"), tmp_path / "no.lmdb", max_ply=2, wdl=True)
+    assert opening.header_of(rules, 4) != opening.header_of(Rules(rules.game, kind=WDL), 4)
 
 
 @pytest.mark.parametrize(
-    ("text", "method", "reason"),
+    ("text", "options", "reason"),
     [
-        ("dots-and-boxes:2,1", "auto", "are margins, which --wdl cannot leave out"),
-        ("pig:3", "auto", "game of chance, whose values have no distances"),
-        ("nim:1,2", "nimbers", "holds nimbers"),
-        ("tic-tac-toe", "alphabeta", "--wdl has no effect"),
+        ("dots-and-boxes:2,1", {}, "are margins, which --wdl cannot leave out"),
+        ("dots-and-boxes:2,1", {"max_ply": 2}, "margins"),
+        ("pig:3", {}, "game of chance, whose values have no distances"),
+        ("nim:1,2", {"method": "nimbers"}, "holds nimbers"),
+        ("tic-tac-toe", {"method": "alphabeta"}, "--wdl has no effect"),
     ],
 )
-def test_whole_games_that_have_no_distances_are_not_solved_without_them(text, method, reason):
-    raises(MethodError, reason, pipeline.solve, text, method=method, wdl=True)
+def test_games_that_have_no_distances_are_not_solved_without_them(text, options, reason):
+    raises(MethodError, reason, pipeline.solve, text, wdl=True, **options)
 
 
 def test_a_book_without_distances_has_none_to_drop(tmp_path):
