@@ -4,7 +4,6 @@ import contextlib
 import csv
 import io
 import json
-import random
 import re
 import sqlite3
 import struct
@@ -14,6 +13,7 @@ import zlib
 
 import pytest
 
+from solver import Trim, trim
 from solver.base.value import Value
 from solver.book import Book
 from solver.book.format import seal
@@ -24,7 +24,7 @@ from solver.play.player import Player
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import load_game
 from solver.rules.notation import format_action, show
-from tests.books import sample_values, write_values
+from tests.books import book_of, sample_values, write_values
 from tests.commands import ok
 from tests.exports import FORMAT, SIMPLE, VECTOR, dump, exported, small
 from tests.processes import python
@@ -38,11 +38,10 @@ def rows_of(source):
     """The expected tables of a book, made in another way."""
     with Book(source) as book:
         player, game = Player(book), book.game
-        for state, (score, distance) in book.items():
+        for state, value in book.items():
             best = [format_action(game, state, move.action) for move in player.analyse(state) if move.best]
-            value = {1: "win", 0: "draw", -1: "loss"}[score]
             mover = 1 if show(game, state).endswith("W to move") else 2
-            yield state, "/".join(game.cells(state, mover - 1)), mover, value, score, distance, game.tier(state), best
+            yield state, "/".join(game.cells(state, mover - 1)), mover, value.outcome, *value, game.tier(state), best
 
 
 def read(path):
@@ -77,37 +76,28 @@ def test_no_text_of_a_csv_is_a_formula():
     rows = [(1, "=1+1\n+---", -1, None, ["-2", "3"]), (2, "|+|", 0, -3, ["\t1"]), (3, "@x", 1, 5, None)]
     file = io.StringIO(newline="")
     stream_csv(Table(["state", "board", "score", "distance", "best"], iter(rows), {}), file)
-    assert [*csv.reader(io.StringIO(file.getvalue(), newline=""))][1:] == [
-        ["1", "'=1+1\n+---", "-1", "", "'-2 3"],
-        ["2", "|+|", "0", "-3", "'\t1"],
-        ["3", "'@x", "1", "5", ""],
-    ]
+    first, *others = [*csv.reader(io.StringIO(file.getvalue(), newline=""))][1:]
+    assert first == ["1", "'=1+1\n+---", "-1", "", "'-2 3"]
+    assert others == [["2", "|+|", "0", "-3", "'\t1"], ["3", "'@x", "1", "5", ""]]
 
 
 @pytest.mark.parametrize("ending", TABLES)
 def test_tables_are_read_back(small, tmp_path, ending):
     if ending == ".parquet":
         pytest.importorskip("pyarrow")
-    names, rows = read(exported(small, tmp_path / f"book{ending}"))
-    assert names == list(COLUMNS)
-    assert rows == list(rows_of(small))
-    chosen = ["distance", "best", "state"]
-    names, rows = read(exported(small, tmp_path / f"few{ending}", chosen))
-    assert names == chosen
-    assert rows == [(row[5], row[7], row[0]) for row in rows_of(small)]
+    expected, chosen = list(rows_of(small)), ["distance", "best", "state"]
+    assert read(exported(small, tmp_path / f"book{ending}")) == (list(COLUMNS), expected)
+    few = [(row[5], row[7], row[0]) for row in expected]
+    assert read(exported(small, tmp_path / f"few{ending}", chosen)) == (chosen, few)
     again = exported(small, tmp_path / f"again{ending}")
     assert again.read_bytes() == (tmp_path / f"book{ending}").read_bytes()
 
 
 def test_a_database_says_what_book_it_is_of(small, tmp_path):
-    database = sqlite3.connect(exported(small, tmp_path / "book.sqlite", SIMPLE))
-    about = dict(database.execute("SELECT name, value FROM about"))
+    with contextlib.closing(sqlite3.connect(exported(small, tmp_path / "book.sqlite", SIMPLE))) as database:
+        about = dict(database.execute("SELECT name, value FROM about"))
     with Book(small) as book:
         assert (about["game"], about["digest"], about["states"]) == ("hexapawn", book.digest, "37")
-        state = random.Random(1).choice(list(book))
-        found = database.execute("SELECT score, distance FROM states WHERE state = ?", (state,)).fetchone()
-        assert found == tuple(book[state])
-    database.close()
 
 
 @pytest.mark.parametrize("ending", [ending for ending in ENDINGS if ending != ".parquet"])
@@ -122,14 +112,10 @@ def test_states_of_any_size_and_no_states(tmp_path, ending):
 
 
 def test_best_moves_are_those_that_are_known(tmp_path):
-    with Book("tic-tac-toe") as book:
-        values = {state: value for state, value in book.items() if book.game.tier(state) <= 1}
-        facts = {"game": "tic-tac-toe", "rules": book.header.rules, "symmetry": True}
-    facts |= {"method": "alphabeta", "scope": "ply 1", "states": None, "terminal": None}
-    write_values(tmp_path / "opening.lmdb", values, facts=facts)
+    trim("tic-tac-toe", tmp_path / "opening.lmdb", Trim(max_ply=1))
     _, rows = read(exported(tmp_path / "opening.lmdb", tmp_path / "opening.jsonl", ["tier", "best"]))
     (start,) = (best for *_, tier, best in rows_of("tic-tac-toe") if tier == 0)
-    assert sorted(rows) == [(0, start), *[(1, None)] * (len(values) - 1)]
+    assert sorted(rows) == [(0, start), *[(1, None)] * 3]
 
 
 @pytest.mark.parametrize("ending", [ending for ending in ENDINGS if ending != ".parquet"])
@@ -147,9 +133,8 @@ def test_nothing_is_left_of_an_export_that_fails(small, tmp_path, ending):
 
 
 def test_a_damaged_book_is_not_exported(tmp_path):
-    write_values(tmp_path / "book.lmdb", sample_values(20_000))
-    with Book(tmp_path / "book.lmdb") as book:
-        last = list(book.segments())[-1]
+    with book_of(tmp_path / "book.lmdb", sample_values(20_000)) as book:
+        *_, last = book.segments()
     data = bytearray((tmp_path / "book.lmdb").read_bytes())
     data[data.index(last) + len(last) // 2] ^= 1
     (tmp_path / "book.lmdb").write_bytes(data)
@@ -190,17 +175,13 @@ def test_memory_does_not_grow_with_the_book(tmp_path):
         tracemalloc.stop()
 
 
-def test_without_pyarrow_the_extra_is_named(small, tmp_path, monkeypatch):
+def test_what_cannot_be_exported_leaves_nothing(small, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     fails(2, "pip install 'solverbook[parquet]'", "export", small, "-o", tmp_path / "b.parquet")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_book_of_what_is_no_state_is_damaged(tmp_path):
-    facts = {"game": "hexapawn", "rules": fingerprint(load_game("hexapawn"))}
-    write_values(tmp_path / "forged.lmdb", {(1 << 60) + 5: Value(1, 1)}, facts=facts)
-    fails(5, "is not a state of its game", "export", tmp_path / "forged.lmdb", "-o", tmp_path / "forged.csv")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["forged.lmdb"]
+    path, facts = tmp_path / "forged.lmdb", {"game": "hexapawn", "rules": fingerprint(load_game("hexapawn"))}
+    write_values(path, {(1 << 60) + 5: Value(1, 1)}, facts=facts)
+    fails(5, "is not a state of its game", "export", path, "-o", tmp_path / "forged.csv")
+    assert [*tmp_path.iterdir()] == [path]
 
 
 def test_a_game_of_your_own(tmp_path):

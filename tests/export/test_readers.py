@@ -1,9 +1,11 @@
 """The reader in C and that for npm: every shipped book, every state, damaged files, and what they refuse."""
 
 import errno
+import functools
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -19,7 +21,7 @@ from solver.export.readers import HEADER, files_of, write_reader
 from solver.play.modules import data_of
 from solver.rules.game import Rules, load_game
 from tests import ROOT
-from tests.books import KEPT, VALUES, sample_values, write_sample, write_values
+from tests.books import KEPT, VALUES, book_of, sample_values, write_sample, write_values
 from tests.commands import ok, run
 from tests.exports import VECTOR, exported, needs_node, read_by_node, with_facts, with_size, with_values
 from tests.pages import write_grown
@@ -55,9 +57,15 @@ def reader(tmp_path_factory):
     return compiled(tmp_path_factory.mktemp("c"), COMPILERS[0], "-O2")
 
 
-def asked(program, command, file, lines):
-    done = subprocess.run([program, command, file], input="\n".join(lines), capture_output=True, text=True)
-    return done.stdout.splitlines()
+def printed(*command, **options):
+    """The lines that a program prints."""
+    return subprocess.run([*command], capture_output=True, text=True, **options).stdout.splitlines()
+
+
+def asked(program, file, states, wide=0):
+    """What the reader says of states: numbers, or so many bytes in hex."""
+    lines = [state.to_bytes(wide, "little").hex() if wide else str(state) for state in states]
+    return printed(program, "wide" if wide else "ask", file, input="\n".join(lines))
 
 
 def said_of(value, estimates=False):
@@ -66,34 +74,30 @@ def said_of(value, estimates=False):
     return float(value.score), distance, int(estimates and is_estimate(value))
 
 
-def agree(program, book, folder):
+def agree(program, book, file=None):
     """Hold every stored state of a book against the reader, and some numbers that it does not store."""
-    file = folder / "book.bin"
-    export(book, file)
-    stored = dict(book.items())
-    lines = asked(program, "ask", file, map(str, stored))
-    for value, line in zip(stored.values(), lines, strict=True):
-        score, distance, estimate = line.split()
-        assert (float(score), int(distance), int(estimate)) == said_of(value, book.header.estimate is not None)
-    strangers = [state + 1 for state in stored if state + 1 not in stored][:500] + [0, 1 << 63, (1 << 64) - 1]
-    strangers = [state for state in strangers if state not in stored]
-    assert set(asked(program, "ask", file, map(str, strangers))) == {"code 0"}
-    file.unlink()
+    file = file or exported(book.path, book.path.with_suffix(".bin"))
+    stored, wide = dict(book.items()), book.header.state_bytes
+    expected = [said_of(value, book.header.estimate is not None) for value in stored.values()]
+    said = [line.split() for line in asked(program, file, stored, wide)]
+    assert [(float(score), int(distance), int(guess)) for score, distance, guess in said] == expected
+    near = [state + step for state in [*stored][:500] for step in (-1, 1, *((1 << 64,) if wide else ()))]
+    strangers = {0, 1 << 63, (1 << 64) - 1, *near} - {-1, *stored}
+    assert {*asked(program, file, strangers, wide and wide + 2)} == {"code 0"}
 
 
 @needs_c
-def test_it_reads_books_of_every_codec(reader, tmp_path):
-    for text, codec in (
-        ("hexapawn", "instant"),
-        ("connect-four:3,3,3", "compact"),
-        ("kalah:2,3", None),
-        ("backgammon-bearoff:2,3", None),
-    ):
-        with solver.solve(text, tmp_path / "book.lmdb", codec=codec) as book:
-            agree(reader, book, tmp_path)
+@pytest.mark.parametrize("name", ["hexapawn", "connect-four:3,3,3", "kalah:2,3", "backgammon-bearoff:2,3"])
+def test_it_reads_books_of_games(reader, tmp_path, name):
+    codec = "compact" if name.startswith("connect") else None
+    with solver.solve(name, tmp_path / "book.lmdb", codec=codec) as book:
+        agree(reader, book)
+
+
+@needs_c
+def test_it_reads_estimates(reader, tmp_path):
     write_grown(tmp_path / "grown.lmdb")
-    with Book(tmp_path / "grown.lmdb") as book:
-        agree(reader, book, tmp_path)
+    agree(reader, Book(tmp_path / "grown.lmdb"))
 
 
 @needs_c
@@ -101,54 +105,35 @@ def test_it_reads_states_of_many_words(reader, tmp_path):
     chance = random.Random(7)
     base = chance.getrandbits(500)
     stored = {base + (chance.getrandbits(128) >> chance.choice((0, 60, 100))): value for value in VALUES * 60}
-    write_values(tmp_path / "wide.lmdb", stored, facts={"state_bytes": 64})
-    file = exported(tmp_path / "wide.lmdb", tmp_path / "wide.bin")
-    lines = asked(reader, "wide", file, (state.to_bytes(64, "little").hex() for state in stored))
-    for value, line in zip(stored.values(), lines, strict=True):
-        score, distance, _ = line.split()
-        assert (float(score), int(distance)) == said_of(value)[:2]
-    near = {state + step for state in stored for step in (-1, 1, 1 << 64)} - set(stored)
-    assert set(asked(reader, "wide", file, (one.to_bytes(66, "little").hex() for one in near))) == {"code 0"}
+    agree(reader, book_of(tmp_path / "wide.lmdb", stored, state_bytes=64))
 
 
 @needs_c
 @pytest.mark.parametrize("path", [path for path in KEPT if "ranked" not in path.stem], ids=lambda path: path.stem)
 def test_it_reads_kept_files(reader, path):
     """Those of format 1, as long as the reader is published."""
-    with Book(path) as book:
-        states, values = zip(*book.items(), strict=True)
-        command = "wide" if book.header.state_bytes else "ask"
-        lines = [state.to_bytes(16, "little").hex() if command == "wide" else str(state) for state in states]
-        said = asked(reader, command, path.with_suffix(".bin"), lines)
-        expected = [said_of(value, book.header.estimate is not None) for value in values]
-    assert [(float(score), int(distance), int(guess)) for score, distance, guess in map(str.split, said)] == expected
+    agree(reader, Book(path), path.with_suffix(".bin"))
 
 
 @needs_c
 @pytest.mark.parametrize("spread", [1, 2, 5, 1 << 9, 1 << 17, 1 << 40])
 def test_it_reads_expectations_at_any_distance(reader, tmp_path, spread):
     write_sample(tmp_path / "book.lmdb", sample_values(600, spread=spread), "steps")
-    with Book(tmp_path / "book.lmdb") as book:
-        agree(reader, book, tmp_path)
+    agree(reader, Book(tmp_path / "book.lmdb"))
 
 
 @needs_c
 def test_it_refuses_ranked_books_and_other_files(reader, tmp_path):
-    with solver.solve("connect-four:3,3,3", tmp_path / "ranked.lmdb", codec="ranked") as book:
-        export(book, tmp_path / "ranked.bin")
     (tmp_path / "text.bin").write_text("no book")
     data = KEPT[0].with_suffix(".bin").read_bytes()
     (tmp_path / "old.bin").write_bytes(data[:6] + b"\r" + data[7:])
-    for path in KEPT:
-        if "ranked" in path.stem:
-            assert asked(reader, "ask", path.with_suffix(".bin"), [])[0].startswith("code -3")
-    for name, words in (
-        ("ranked", "code -3 the book is ranked"),
-        ("text", "code -1 the file is damaged"),
-        ("old", "code -6 the book is older than format 1: make it anew, solver solve"),
-        ("none", "code -4 the file cannot be read"),
+    for path, words in (
+        *((path.with_suffix(".bin"), "code -3 the book is ranked") for path in KEPT if "ranked" in path.stem),
+        (tmp_path / "text.bin", "code -1 the file is damaged"),
+        (tmp_path / "old.bin", "code -6 the book is older than format 1: make it anew, solver solve"),
+        (tmp_path / "none.bin", "code -4 the file cannot be read"),
     ):
-        assert asked(reader, "ask", tmp_path / f"{name}.bin", [])[0].startswith(words)
+        assert asked(reader, path, [])[0].startswith(words)
 
 
 @pytest.fixture
@@ -162,7 +147,7 @@ def all_damaged(reader, folder, copies):
     """Both readers refuse each of these copies of a file."""
     for copy in copies:
         (folder / "copy.bin").write_bytes(copy)
-        assert asked(reader, "ask", folder / "copy.bin", [])[0].startswith("code -1 the file is damaged")
+        assert asked(reader, folder / "copy.bin", [])[0].startswith("code -1 the file is damaged")
     assert read_by_node(folder, copies) == {"DamagedBook": len(copies)}
 
 
@@ -201,7 +186,7 @@ def test_a_file_is_read_as_far_as_its_prefix_says(reader, tmp_path, whole):
     told = [with_size(whole, size) for size in (0, 63, 64, len(whole) - 1, len(whole) + 1)]
     all_damaged(reader, tmp_path, [*cut, *told, whole + b"\0", whole + bytes(1 << 20)])
     (tmp_path / "huge.bin").write_bytes(with_size(whole, (1 << 64) - 1))
-    assert asked(reader, "ask", tmp_path / "huge.bin", [])[0].startswith("code -1")
+    assert asked(reader, tmp_path / "huge.bin", [])[0].startswith("code -1")
 
 
 @needs_c
@@ -228,7 +213,6 @@ def test_damaged_files_neither_crash_it_nor_yield_a_wrong_value(tmp_path, compil
             export(book, tmp_path / "whole.bin")
         done = subprocess.run([program, "damage", tmp_path / "whole.bin", str(copies)], capture_output=True, text=True)
         assert (done.returncode, done.stdout) == (0, "ok\n"), done.stdout + done.stderr[-2000:]
-        (tmp_path / "whole.bin").unlink()
 
 
 @needs_c
@@ -239,15 +223,13 @@ def test_it_reads_every_state_of_every_shipped_book(tmp_path, compiler):
     for path in shipped.paths():
         with Book(path) as book:
             assert book.header.codec != "ranked"
-            agree(program, book, tmp_path)
+            agree(program, book, exported(path, tmp_path / "book.bin"))
 
 
 def test_the_header_is_one_short_file_without_dependencies():
     text = files_of("c")[HEADER]
     assert len(text.splitlines()) <= 1000
-    assert {line.split("<")[1].rstrip(">") for line in text.splitlines() if line.startswith("#include <")} == {
-        "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h",
-    }  # fmt: skip
+    assert {*re.findall("#include <(.*)[.]h>", text)} == {"stddef", "stdint", "stdio", "stdlib", "string"}
 
 
 @needs_node
@@ -264,8 +246,7 @@ def test_the_reader_for_npm_answers(tmp_path):
         " console.log(JSON.stringify(await book.get(0n)));"
     )
     (tmp_path / "ask.mjs").write_text(script)
-    done = subprocess.run(["node", tmp_path / "ask.mjs"], capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout)["outcome"] == "draw"
+    assert json.loads(printed("node", tmp_path / "ask.mjs")[0])["outcome"] == "draw"
 
 
 @pytest.mark.parametrize("language", ["c", "js"])
@@ -312,8 +293,7 @@ def test_the_reader_for_npm_becomes_a_bundle_for_browsers(tmp_path):
     command = [ESBUILD, "app.js", "worker.js", "--bundle", "--platform=browser", "--format=esm", "--outdir=dist"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0 and "WARNING" not in done.stderr, done.stderr
-    said = subprocess.run(["node", "dist/app.js"], cwd=tmp_path, capture_output=True, text=True)
-    assert said.stdout.splitlines() == ["win 1", "win 1"], said.stderr
+    assert printed("node", "dist/app.js", cwd=tmp_path) == ["win 1", "win 1"]
 
 
 @pytest.mark.skipif(TSC is None, reason="TypeScript is not installed (make javascript)")
@@ -328,31 +308,27 @@ def test_a_program_in_typescript_takes_the_game_of_a_page(tmp_path):
         " return rules.actions(start).map((action) => opened.get(rules!.canonical(rules!.result(start, action)))); }"
         " export const title: string = about.game;"
     )
-    check = [TSC, "--noEmit", "--strict", "--target", "es2022", "--module", "esnext", "app.ts"]
-    command = [*check, "--moduleResolution", "bundler"]
-    assert subprocess.run(command, cwd=tmp_path, capture_output=True, text=True).stdout == ""
+    check = [TSC, "--noEmit", "--strict", "--target", "es2022", "--module", "esnext"]
+    check += ["--moduleResolution", "bundler", "app.ts"]
+    assert printed(*check, cwd=tmp_path) == []
     (tmp_path / "app.ts").write_text('import { game } from "./site/game.js"; export const at: string = game.initial;')
-    assert "'bigint' is not assignable" in subprocess.run(command, cwd=tmp_path, capture_output=True, text=True).stdout
+    assert "'bigint' is not assignable" in printed(*check, cwd=tmp_path)[0]
 
 
 @needs_c
-@pytest.mark.parametrize("line", ["", "112", "11223", "1111222234333"])
-def test_the_example_in_c_has_the_value_of_every_move(tmp_path, line):
+def test_the_example_in_c_has_the_value_of_every_move(tmp_path):
     write_reader("c", tmp_path)
     command = [COMPILERS[0], *STRICT, "-I", tmp_path, ROOT / "examples" / "moves.c", "-o", tmp_path / "moves"]
     subprocess.run(command, check=True)
-    with Book("connect-four:4,4") as book:
-        export(book, tmp_path / "c4.bin")
-        state = book.game.initial()
-        for move in line:
-            state = book.game.result(state, int(move) - 1)
-        expected = []
-        for move in solver.Player(book).analyse(state):
-            value = move.value
-            words = {1: f"win in {value.distance}", 0: "draw", -1: f"loss in {value.distance}"}[value.score]
-            expected.append(f"{move.action + 1} {words}")
-    done = subprocess.run([tmp_path / "moves", tmp_path / "c4.bin", *line], capture_output=True, text=True)
-    assert done.stdout.splitlines() == sorted(expected)
+    export("connect-four:4,4", tmp_path / "c4.bin")
+    player = solver.Player("connect-four:4,4")
+    for line in ("", "112", "11223", "1111222234333"):
+        state = functools.reduce(player.game.result, (int(move) - 1 for move in line), player.game.initial())
+        expected = [
+            f"{move.action + 1} {move.value.outcome}" + (f" in {move.value.distance}" if move.value.score else "")
+            for move in player.analyse(state)
+        ]
+        assert printed(tmp_path / "moves", tmp_path / "c4.bin", *line) == sorted(expected)
 
 
 @needs_c
@@ -366,16 +342,12 @@ def test_the_example_in_rust_looks_states_up(tmp_path):
     example = ROOT / "examples" / "moves.rs"
     command = ["rustc", "-C", f"link-arg={tmp_path / 'reader.o'}", example, "-o", tmp_path / "moves"]
     subprocess.run(command, check=True)
-    with solver.solve("hexapawn", tmp_path / "book.lmdb") as book:
-        export(book, tmp_path / "book.bin")
-        lines = asked(tmp_path / "moves", tmp_path / "book.bin", "0", [])
-        expected = {state: said_of(value) for state, value in book.items()}
-    assert lines == ["0 missing"] and 0 not in expected
-    said = subprocess.run(
-        [tmp_path / "moves", tmp_path / "book.bin", *map(str, expected)], capture_output=True, text=True
-    )
-    for (state, (score, distance, _)), words in zip(expected.items(), said.stdout.splitlines(), strict=True):
-        assert words == f"{state} {score:g} {distance} 0"
+    export("hexapawn", tmp_path / "book.bin")
+    with Book("hexapawn") as book:
+        expected = [f"{state} {value.score} {value.distance} 0" for state, value in book.items()]
+        assert 0 not in book
+    said = printed(tmp_path / "moves", tmp_path / "book.bin", "0", *(line.split()[0] for line in expected))
+    assert said == ["0 missing", *expected]
     (tmp_path / "cut.bin").write_bytes((tmp_path / "book.bin").read_bytes()[:-1])
     done = subprocess.run([tmp_path / "moves", tmp_path / "cut.bin", "1"], capture_output=True, text=True)
     assert done.returncode == 1 and "damaged" in done.stderr
