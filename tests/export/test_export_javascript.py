@@ -13,27 +13,13 @@ from solver.book.codecs.instant import GROUP_STATES
 from solver.rules.game import load_game
 from solver.solving import pipeline
 from tests import exports
-from tests.books import (
-    KEYED_BY_STATE,
-    expectations,
-    sample_values,
-    write_expectations,
-    write_sample,
-    write_values,
-)
+from tests.books import KEYED_BY_STATE, sample_values, write_sample, write_values
 from tests.exports import SIMPLE, exported, needs_node, small
 from tests.ways import quickly, slow
 
 __all__ = ["small"]  # a fixture
 
 GAMES = ("hexapawn", "kalah:2,3", *slow("tic-tac-toe"), *slow("connect-four:4,4", "kalah:3,3"))
-
-
-@pytest.fixture(scope="module", params=GAMES)
-def solved(request, tmp_path_factory):
-    path = tmp_path_factory.mktemp("export") / "book.lmdb"
-    pipeline.solve(load_game(request.param), path).close()
-    return path
 
 
 @needs_node
@@ -59,15 +45,13 @@ def answers(book, folder):
 
 
 @needs_node
-def test_javascript_answers_as_python(solved, tmp_path):
-    found = answers(solved, tmp_path)
-    with Book(solved) as book:
-        assert found["right"] == [len(book), len(book)]
-        assert (found["entries"], found["length"]) == (len(book), len(book))
-        header = book.header
-    facts = found["facts"]
-    assert (facts["game"], facts["digest"], facts["counts"]) == (header.game, header.digest, header.counts)
-    assert facts["root"] == header.root._asdict()
+@pytest.mark.parametrize("name", GAMES)
+def test_javascript_answers_as_python(name, tmp_path):
+    with pipeline.solve(load_game(name), tmp_path / "book.lmdb") as book:
+        found = answers(book.path, tmp_path)
+        assert [*found["right"], found["entries"], found["length"]] == [len(book)] * 4
+        told = {name: getattr(book.header, name) for name in ("game", "digest", "counts")}
+        assert found["facts"].items() >= (told | {"root": book.root._asdict()}).items()
     assert found["refused"] == ["TypeError"] * 6
 
 
@@ -87,18 +71,10 @@ def test_javascript_reads_groups_of_any_kind(tmp_path, codec):
         write_values(tmp_path / "b.lmdb", some, facts={"codec": codec})
         assert answers(tmp_path / "b.lmdb", tmp_path)["right"] == [len(some)] * 2
     if codec == "instant":
-        assert kinds_of(tmp_path / "b.lmdb") == {mode: {2} if mode == 1 else {0, 1, 2, 4, 8} for mode in range(5)}
-
-
-def kinds_of(path):
-    """The widths of values in the groups of each key mode, in the first segment."""
-    with Book(path) as book:
-        segment = next(book.segments())
-        starts = struct.unpack_from("<21H", segment, 8 + 8 * 21)
-        kinds = {segment[start] & 7: set() for start in starts}
-        for start in starts:
-            kinds[segment[start] & 7].add(segment[start] >> 3)
-    return kinds
+        with Book(tmp_path / "b.lmdb") as book:
+            segment = next(book.segments())
+            kinds = {segment[start] for start in struct.unpack_from("<21H", segment, 8 + 8 * 21)}
+        assert kinds == {mode | width << 3 for mode in (0, 2, 3, 4) for width in (0, 1, 2, 4, 8)} | {1 | 2 << 3}
 
 
 @needs_node
@@ -111,9 +87,8 @@ def test_javascript_reads_wide_states_and_estimates(tmp_path):
     values = {state: chance.choice(palette) for state in states}
     facts = {"state_bytes": 16, "palette": palette, "score_game": False, "method": "drop-out"}
     facts |= {"scope": "grown", "estimate": Estimate("outcome", 2, "evaluate", "0" * 64)}
-    counts = {name: sum(value.outcome == name for value in values.values()) for name in ("win", "draw", "loss")}
-    counts["win"] += len(values) - sum(counts.values())
     longest = 3, next(state for state in states if values[state] == palette[0])
+    counts = {"win": len(states), "draw": 0, "loss": 0}  # of estimates nobody counts again
     facts |= {"states": None, "terminal": None, "counts": counts, "longest": longest}
     write_values(tmp_path / "b.lmdb", values, facts=facts)
     assert len(Book(tmp_path / "b.lmdb").directory) > 1
@@ -146,10 +121,7 @@ def test_javascript_bears_forged_files(tmp_path, codec):
     for spread in (2, 5000, 10**12):
         most = 2**37 if codec == "wide" else 2**63
         values = {state: value for state, value in sample_values(20, spread=spread, seed=2).items() if state < most}
-        if codec == "steps":
-            write_expectations(tmp_path / "b.lmdb", expectations(values))
-        else:
-            write_sample(tmp_path / "b.lmdb", values, codec)
+        write_sample(tmp_path / "b.lmdb", values, codec)
         data = exported(tmp_path / "b.lmdb", tmp_path / "b.bin").read_bytes()
         forged += [struct.pack("<I", len(data)) + exports.resealed(data, chance) for _ in range(100)]
     (tmp_path / "forged").write_bytes(b"".join(forged))
@@ -178,15 +150,15 @@ def test_javascript_reads_over_http(tmp_path):
 def test_answers_without_end_are_not_taken_in(small, tmp_path):
     target = exported(small, tmp_path / "b.bin")
     said = exports.node("endless", target)
-    size = target.stat().st_size
     assert said.pop("megabytes") < 500
-    assert said == {
-        "206/zeros": "DamagedBook: /206/zeros: more was sent than 65536 bytes: fetch the book again",
+    for name, words in {
+        "206/zeros": "DamagedBook: /206/zeros: more was sent than 65536 bytes",
         "200/zeros": "DamagedBook: the file is not a .bin book",
-        "200/book": f"DamagedBook: the file has more than {size} bytes: fetch it again",
-        "large": "RangeError: /200/book has more than 1000 bytes, and its server knows no ranges: serve it by one that"
-        " does",
-    }
+        "200/book": f"DamagedBook: the file has more than {target.stat().st_size} bytes",
+        "large": "RangeError: /200/book has more than 1000 bytes, and its server knows no ranges",
+    }.items():
+        assert said.pop(name).startswith(words)
+    assert said == {}
 
 
 @needs_node
@@ -194,10 +166,7 @@ def test_steps_that_are_none_are_refused_as_in_python(tmp_path):
     """Values are whole numbers of steps: of 1e308 they were infinite."""
     write_sample(tmp_path / "b.lmdb", sample_values(9), "steps")
     data = exported(tmp_path / "b.lmdb", tmp_path / "b.bin").read_bytes()
-    right = (2.0**-30, 2.0**-31)
-    for steps, said in (
-        ([right], "read"),
-        ([(1e308, 0.5), (3.0, 2.0), (0.3, 0.2), (0.5, 0.1), (0.5, 1.0), (-0.5, 0.5)], "DamagedBook"),
-    ):
+    right, *wrong = [(2.0**-30, 2.0**-31), (1e308, 0.5), (3.0, 2.0), (0.3, 0.2), (0.5, 0.1), (0.5, 1.0), (-0.5, 0.5)]
+    for steps, said in (([right], "read"), (wrong, "DamagedBook")):
         facts = [{"expectation": {"of": "utility", "step": step, "error": error}} for step, error in steps]
         assert exports.read_by_node(tmp_path, [exports.with_facts(data, one) for one in facts]) == {said: len(steps)}

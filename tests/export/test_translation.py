@@ -9,8 +9,9 @@ from solver.rules.game import Rules, load_game
 from tests.exports import needs_node
 from tests.games import EDGE_GAMES, LARGE_GAMES, MORE_GAMES, SMALL_GAMES
 from tests.pages import STRANGE, modules, named, node, ported
+from tests.refusals import raises
 from tests.ways import slow
-from tests.written import write_rules
+from tests.written import line_of, write_rules
 
 __all__ = ["modules"]  # a fixture
 
@@ -52,19 +53,15 @@ def test_python_as_people_write_it_runs(tmp_path, modules):
 @needs_node
 def test_moves_that_choose_the_same_cells_have_the_same_names_in_both(tmp_path, modules):
     path = tmp_path / "steps.py"
-    name = write_rules(
-        path,
-        actions="(1, 2, 3) if state == 1 else (1, 2)",
-        result="min(3, state + min(2, action))",
-        is_terminal="state >= 3",
-        more="""
-            def cells(self, state, mover): return ["." * state + "X" + "." * (3 - state)]
-            def place(self, state, action): return [min(3, state + min(2, action))]
-        """,
-    )
-    records = all_of(Rules(load_game(name)), 100)
+    named_by_cells = """
+        def cells(self, state, mover): return ["." * state + "X" + "." * (3 - state)]
+        def place(self, state, action): return [min(3, state + min(2, action))]
+    """
+    moves = {"actions": "(1, 2, 3) if state == 1 else (1, 2)", "result": "min(3, state + min(2, action))"}
+    rules = Rules(load_game(write_rules(path, **moves, is_terminal="state >= 3", more=named_by_cells)))
+    records = all_of(rules, 100)
     assert [[move["name"] for move in record["moves"]] for record in records[:2]] == [["b1", "c1"], ["1", "2", "3"]]
-    assert node("differences", ported(modules, "steps", Rules(load_game(name)), records)) == {}
+    assert node("differences", ported(modules, "steps", rules, records)) == {}
 
 
 REFUSED = {
@@ -99,6 +96,6 @@ def test_what_has_no_translation_is_named_by_its_line(tmp_path, kind):
     utility = f"def utility(self, state):\n        {REFUSED[kind]}"
     file.write_text(STRANGE.replace("def utility(self, state): return -1", utility))
     rules = Rules(load_game(f"{file}::Strange"))
-    line = 1 + file.read_text("utf-8")[: file.read_text("utf-8").index("def utility")].count("\n")
-    with pytest.raises(MethodError, match=rf"^Strange.utility, line ({line + 1}|{line + 2}) of {file.name}: .* has no"):
-        script.translation(rules, named(rules))
+    line = line_of(file, "def utility")
+    refusal = rf"^Strange.utility, line ({line + 1}|{line + 2}) of {file.name}: .* has no"
+    raises(MethodError, refusal, script.translation, rules, named(rules))
