@@ -1,7 +1,7 @@
 """The work folder: whatever moment a solve is stopped at, it goes on to the same book, and nothing else is trusted."""
 
+import itertools
 import os
-import random
 import subprocess
 import sys
 import types
@@ -32,7 +32,7 @@ from solver.sweep import backward, exhaustive, expansion, forward, parents, proj
 from solver.sweep.checkpoint import ArrayState, BackwardState, Checkpoint, ForwardState, ResolverState  # noqa: E402
 from solver.sweep.scale import Scale, Tally  # noqa: E402
 from tests.refusals import raises  # noqa: E402
-from tests.solutions import Stopped  # noqa: E402
+from tests.solutions import Stopped, stops_until_solved  # noqa: E402
 from tests.ways import slow_rows  # noqa: E402
 
 pytestmark = pytest.mark.interpreted
@@ -44,16 +44,15 @@ def by_kernels(monkeypatch):
     monkeypatch.setattr(plain, "PLAIN_LIMIT", 0)
 
 
-class Stop:
+def stopping(count):
     """A progress callback that stops the solve at a call."""
+    calls = itertools.count(1)
 
-    def __init__(self, at=0):
-        self.at, self.calls = at, 0
-
-    def __call__(self, step, done, total, note=""):
-        self.calls += 1
-        if self.calls == self.at:
+    def stop(step, done, total, note=""):
+        if next(calls) == count:
             raise Stopped
+
+    return stop
 
 
 @pytest.fixture
@@ -79,36 +78,19 @@ SMALLER = (GAME, "kalah:2,2", "nim:1,2,3", "pong-hau-ki")
 
 
 @pytest.mark.parametrize(
-    ("text", "memory", "times"),
+    ("text", "memory", "step"),
     [
-        *[(text, None, 1) for text in SMALLER],
-        *slow_rows((STOPPED[-1], None, 2), ("three-mens-morris:1", 1 << 16, 2)),
-        *slow_rows(*((text, memory, 10) for text in STOPPED for memory in (None, 1 << 16))),
+        *((text, None, 5) for text in SMALLER),
+        *slow_rows(*((text, memory, step) for text in STOPPED for memory in (None, 1 << 16) for step in (1, 2, 3, 7))),
     ],
 )
-def test_a_solve_stopped_anywhere_goes_on_to_the_same_book(tmp_path, small_pieces, monkeypatch, text, memory, times):
+def test_a_solve_stopped_anywhere_goes_on_to_the_same_book(tmp_path, small_pieces, monkeypatch, text, memory, step):
     """A game with tiers, one with scores, one whose moves skip tiers, one with cycles in them, one without tiers."""
     if memory:  # as if it were far too little: everything goes through files
         monkeypatch.setattr(extras, "free_memory", lambda: extras.PROCESS + memory)
-    game, book = load_game(text), tmp_path / "book.lmdb"
-    whole = Stop()
-    pipeline.solve(game, book, checkpoint=0, progress=whole)
-    expected = book.read_bytes()
-    book.unlink()
-    chance = random.Random(text)
-    for _ in range(times):
-        said, stops = [], 0
-        while not book.exists():
-            try:
-                at = chance.randrange(1, whole.calls) if stops < (3 if times == 10 else 2) else 0
-                pipeline.solve(game, book, checkpoint=0, progress=Stop(at), say=said.append)
-            except Stopped:
-                stops += 1
-                assert not book.exists()
-        assert book.read_bytes() == expected
-        assert [path.name for path in tmp_path.iterdir()] == ["book.lmdb"]
-        assert len(said) <= stops and all("going on from the checkpoint" in line for line in said)
-        book.unlink()
+    said = []
+    stops = stops_until_solved(load_game(text), tmp_path, step, say=said.append)
+    assert 0 < len(said) <= stops and all("going on from the checkpoint" in line for line in said)
 
 
 @pytest.fixture
@@ -123,12 +105,12 @@ def solve(book, game=GAME, **options):
 @pytest.fixture
 def interrupted(book):
     """The folder of a solve that was stopped behind a checkpoint."""
-    raises(Stopped, None, solve, book, checkpoint=0, progress=Stop(8))
+    raises(Stopped, None, solve, book, checkpoint=0, progress=stopping(8))
     return book.with_name("book.lmdb.work")
 
 
 def test_a_short_solve_leaves_no_folder_when_it_is_stopped(book):
-    raises(Stopped, None, solve, book, progress=Stop(5))
+    raises(Stopped, None, solve, book, progress=stopping(5))
     assert list(book.parent.iterdir()) == []
 
 
@@ -145,17 +127,15 @@ def test_another_game_is_refused_and_restart_discards(book, interrupted):
 @pytest.mark.parametrize("removed", [1, 5])
 def test_a_removal_stopped_anywhere_leaves_no_checkpoint(book, monkeypatch, removed):
     """The book is complete then: what is left of the folder must not stand in the way of the next one."""
-    unlink, calls = os.unlink, []
+    unlink, calls = os.unlink, itertools.count(1)
 
-    def stopping(path, **options):
-        if ".work" in str(path) and book.exists():
-            calls.append(path)
-            if len(calls) >= removed:
-                raise Stopped
+    def stop(path, **options):
+        if ".work" in str(path) and book.exists() and next(calls) >= removed:
+            raise Stopped
         unlink(path, **options)
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, "unlink", stopping)
+        patch.setattr(os, "unlink", stop)
         raises(Stopped, None, solve, book, checkpoint=0)
     expected = book.read_bytes()
     book.unlink()
@@ -202,17 +182,12 @@ def test_a_checkpoint_comes_back_as_it_was():
     assert documents.read(Checkpoint, facts["state"]) == WHOLE
 
 
-@pytest.mark.parametrize(
-    "state",
-    [
-        WHOLE[:3],
-        (*WHOLE, None),
-        {"pass": "forward"},
-        WHOLE._replace(resolver=("index", "5", {})),
-        WHOLE._replace(backward=WHOLE.backward._replace(tally=5)),
-        WHOLE._replace(forward=replace(WHOLE.forward, largest="1")),
-    ],
-)
+OTHERS = [WHOLE[:3], (*WHOLE, None), {"pass": "forward"}, WHOLE._replace(resolver=("index", "5", {}))]
+OTHERS += [WHOLE._replace(backward=WHOLE.backward._replace(tally=5))]
+OTHERS += [WHOLE._replace(forward=replace(WHOLE.forward, largest="1"))]
+
+
+@pytest.mark.parametrize("state", OTHERS)
 def test_a_checkpoint_of_another_version_is_refused(tmp_path, state):
     with Work(tmp_path / "w", "one") as work:
         work.checkpoint(state)
