@@ -35,19 +35,10 @@ FEW = Cluster(4, 8, 64 << 30, 10e9)
 TIERS = [SizedTier(30, 2 * 10**8, 18 * 10**7, 6 * 10**8, 1), SizedTier(31, 22 * 10**7, 19 * 10**7, 0, 0)]
 
 
-@pytest.mark.parametrize(
-    ("text", "cluster"),
-    [
-        ("nodes=64,cores=32,memory=256G,network=25G,storage=40G,price=2", MANY),
-        ("price=2,nodes=64, cores=32,network=25G,memory=256G,storage=40G", MANY),
-        ("nodes=2,cores=8,memory=1.5T", Cluster(2, 8, 3 << 39)),
-    ],
-)
-def test_a_cluster_is_read(text, cluster):
-    assert parse_cluster(text) == cluster
-
-
-def test_this_machine_is_a_cluster():
+def test_a_cluster_is_read():
+    assert parse_cluster("nodes=64,cores=32,memory=256G,network=25G,storage=40G,price=2") == MANY
+    assert parse_cluster("price=2,nodes=64, cores=32,network=25G,memory=256G,storage=40G") == MANY
+    assert parse_cluster("nodes=2,cores=8,memory=1.5T") == Cluster(2, 8, 3 << 39)
     assert parse_cluster("local:3")[:2] == (1, 3) and parse_cluster("local").cores >= 1
 
 
@@ -107,31 +98,19 @@ def test_what_shards_deal_is_what_they_are_said_to(small, shards):
     assert planning.dealt(len(led), children, shards) == pytest.approx(len(pairs), rel=0.1)
 
 
-@pytest.mark.parametrize(
-    ("cluster", "bound"),
-    [
-        (FEW._replace(network=0.0), "cores"),
-        (FEW._replace(network=1e8), "network"),
-        (FEW._replace(storage=1e8), "store"),
-        (FEW._replace(nodes=10**4), "driver"),
-    ],
-)
-def test_what_is_scarce_binds(cluster, bound):
-    assert planning.predict(TIERS, COSTS, cluster)[0].bound == bound
+def test_what_is_scarce_binds_and_more_of_anything_takes_no_longer():
+    def first_tier(**changes):
+        return planning.predict(TIERS, COSTS, FEW._replace(**changes))[0]
 
+    def seconds(**changes):
+        return first_tier(**changes).forward + first_tier(**changes).backward
 
-def test_more_of_anything_takes_no_longer():
-    def seconds(**more):
-        tier = planning.predict(TIERS, COSTS, FEW._replace(**more))[0]
-        return tier.forward + tier.backward
-
+    assert (first_tier(network=0.0).bound, first_tier(network=1e8).bound) == ("cores", "network")
+    assert (first_tier(storage=1e8).bound, first_tier(nodes=10**4).bound) == ("store", "driver")
     assert seconds(nodes=8) < seconds() < seconds(nodes=2)
     assert max(seconds(network=1e11), seconds(storage=1e12)) <= seconds()
-
-
-@pytest.mark.parametrize("memory", [16 << 30, 256 << 30])
-def test_a_task_fits_a_worker(memory):
-    assert planning.planned(TIERS, COSTS, MANY._replace(memory=memory)).memory < memory / MANY.cores
+    for memory in (16 << 30, 256 << 30):  # of which a task fits a worker
+        assert planning.planned(TIERS, COSTS, MANY._replace(memory=memory)).memory < memory / MANY.cores
 
 
 @pytest.fixture
