@@ -32,17 +32,6 @@ def test_a_closed_book_says_so(sample):
     assert "closed" in repr(book)
 
 
-def test_one_file_may_be_opened_often(sample, tmp_path):
-    path, values = sample
-    link = tmp_path / "link.lmdb"
-    link.hardlink_to(path)
-    state = next(iter(values))
-    with Book(path) as first:
-        with Book(path) as second, Book(link) as third:
-            assert first[state] == second[state] == third[state]
-        assert first[state] == values[state]
-
-
 def _answers(path, states):
     with Book(path) as book:
         return [book[state] for state in states]

@@ -229,19 +229,6 @@ def test_values_that_rules_tell_are_compared_before_they_are_left_out(tmp_path, 
     assert not (tmp_path / "ranked").exists()
 
 
-@pytest.mark.slow
-def test_many_values_are_told_by_the_rules():
-    """What a win, a threat or a single reply tells has no index in the book, and is answered all the same."""
-    with solve("connect-four:4,3", codec="ranked") as book:
-        rules = Rules(book.game)
-        assert book.codec_keys.tells
-        told = [state for state in book if book.codec_keys._told(state) != (None, [])]
-        assert len(told) == 1792  # of 5525: won at once, lost in two plies, or a single reply
-        assert None not in [book._index(rules.rank(state)) for state in book]
-    with solve("tic-tac-toe", codec="ranked") as book:
-        assert not book.codec_keys.tells
-
-
 SPARSE = {"connect-four:3,3,3": 2, "tic-tac-toe": 2}
 
 

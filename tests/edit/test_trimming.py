@@ -17,7 +17,6 @@ from solver.book import Book, streaming
 from solver.book.solution import Trim
 from solver.edit import trimming
 from solver.rules.game import Rules, load_game
-from solver.search.derive import settled
 from solver.solving import pipeline
 from solver.solving.job import Job
 from solver.solving.ways import opening
@@ -242,17 +241,6 @@ def test_what_cannot_be_left_out_is_refused_in_a_line(books, tmp_path):
     raises(BookError, None, trim, path, tmp_path / "none" / "out.lmdb", plies=1)
     raises(MethodError, "is too slow", trim, path, out, plies=5)
     raises(MethodError, "no side", trim, path, out, side="white")
-
-
-def test_settled_values_are_those_of_the_book(books):
-    """A search of more plies settles more, and never says anything else."""
-    known = []
-    with Book(books("hexapawn")) as book:
-        for plies in (0, 1, 2, 3, book.longest[0] + 1):
-            found = {state: settled(book.rules, state, plies) for state in book}
-            assert all(value in (None, book[state]) for state, value in found.items())
-            known.append(sum(value is not None for value in found.values()))
-        assert known == sorted({*known}) and known[-1] == len(book)
 
 
 @pytest.mark.parametrize("kernels", [False, *slow(True)])
