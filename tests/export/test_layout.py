@@ -1,6 +1,5 @@
 """Layouts of games for learners: declared ones hold whatever play shows, and others come from all positions."""
 
-import random
 import tomllib
 from itertools import islice
 
@@ -12,6 +11,7 @@ from solver.export.layout import EMPTY, Layout, layout_of
 from solver.games import CATALOGUE
 from solver.rules.game import Rules, load_game, own_value
 from tests import ROOT
+from tests.games import following, play_outs
 from tests.refusals import raises
 from tests.written import ruled
 
@@ -21,30 +21,18 @@ MOST_ACTIONS = 15_625  # of nine men's morris: from 25 points to 25, and 25 to t
 SIZES = ["othello:4,5", "six-mens-morris:3,true", "ur:2,1", "ur:2,2", "wythoff:40,3", "nim:31,2", "checkers:6"]
 
 
-def met(rules, states, plays):
-    """The first positions breadth first, and those of some random games, as an iterator with repetitions."""
-    seen = dict.fromkeys([rules.game.initial(), *islice(rules.starts(), 50)])
-    for state in (waiting := list(seen)):
-        if len(seen) < states and not rules.is_terminal(state):
-            new = [child for _, _, child in rules.children(state) if child not in seen]
-            seen.update(dict.fromkeys(new))
-            waiting.extend(dict.fromkeys(new))
-    yield from seen
-    chance = random.Random(1)
-    for _ in range(plays):
-        state = rules.game.initial()
-        for _ in range(200):
-            yield state
-            if rules.is_terminal(state):
-                break
-            state = chance.choice([child for _, _, child in rules.children(state)])
-
-
 def check_layout(text, states, plays):
+    """Of the first positions breadth first, and of those of some random games."""
     rules = Rules(load_game(text))
     layout = layout_of(rules)
     assert layout.symbols == own_value(rules.game, "layout")[0] and len(layout.actions) <= MOST_ACTIONS
-    for state in met(rules, states, plays):
+    seen = dict.fromkeys([rules.game.initial(), *islice(rules.starts(), 50)])
+    for state in (waiting := list(seen)):
+        if len(seen) < states and not rules.is_terminal(state):
+            new = dict.fromkeys(child for child in following(rules.game, state) if child not in seen)
+            seen |= new
+            waiting.extend(new)
+    for state in (*seen, *play_outs(rules.game, plays, length=200)):
         layout.planes(rules, state)
         if not rules.is_terminal(state) and not any(True for _ in rules.outcomes(state)):
             layout.mask(rules.actions(state))

@@ -19,22 +19,25 @@ from tests.refusals import raises
 from tests.written import ruled
 
 
+def moves_of(rules, values, state):
+    """Of each move by naive values: what the mover gets, plies of the child, the child, whether the mover stays."""
+    for action in rules.actions(state):
+        child = rules.result(state, action)
+        same = rules.same_mover(state, action, child)
+        score = rules.gain(state, action) + values[child].score * (1 if same else -1)
+        yield score, values[child].distance, child, same
+
+
 def by_brute_force(name, goal):
     """The states of a game with one move that keeps the value, by the definition."""
     rules = Rules(load_game(name))
     values = solve(rules.game)
-    folded = {rules.canonical(state): value for state, value in values.items()}
-    for state, value in folded.items():
+    for state, value in values.items():
         if rules.is_terminal(state) or (goal == "draw" and value.score) or (goal == "win" and value.score <= 0):
             continue
-        scores = []
-        for action in rules.actions(state):
-            child = rules.result(state, action)
-            after = rules.ended(child) if rules.is_terminal(child) else folded[rules.canonical(child)]
-            same = rules.same_mover(state, action, child)
-            scores.append(rules.gain(state, action) + (after.score if same else -after.score))
+        scores = [score for score, *_ in moves_of(rules, values, state)]
         if len(scores) > 1 and scores.count(max(scores)) == 1:
-            yield state
+            yield rules.canonical(state)
 
 
 @pytest.mark.parametrize(
@@ -68,15 +71,10 @@ def wins_alone(rules, state, wins):
     """Whether one move alone wins in a state, and in all that the longest defences lead to, by the naive values."""
     if rules.is_terminal(state):
         return True
-    values = solve(rules.game)
-    children = [(rules.result(state, action), action) for action in rules.actions(state)]
-    moves = [(child, rules.same_mover(state, action, child)) for child, action in children]
-    if wins:
-        moves = [(child, same) for child, same in moves if values[child].score * (1 if same else -1) > 0]
-    else:
-        longest = max(values[child].distance for child, _ in moves)
-        moves = [(child, same) for child, same in moves if values[child].distance == longest]
-    return (not wins or len(moves) == 1) and all(wins_alone(rules, child, wins == same) for child, same in moves)
+    moves = list(moves_of(rules, solve(rules.game), state))
+    longest = max(distance for _, distance, *_ in moves)
+    moves = [move for move in moves if (move[0] > 0 if wins else move[1] == longest)]
+    return (not wins or len(moves) == 1) and all(wins_alone(rules, child, wins == same) for *_, child, same in moves)
 
 
 @pytest.mark.parametrize("game", [Twice(), Twice(both=False), load_game("coins:9"), load_game("coins:9,2,false")])
