@@ -47,15 +47,10 @@ def way(request, monkeypatch):
     return request.param
 
 
-def palette_of(values):
-    """The distinct values, best first, as a header has them."""
-    return sorted(set(values), key=merit_of, reverse=True)
-
-
 def header_of(values, palette=None, **changes):
     """A header for any values that does not contradict itself; the facts of a game are made up."""
     numbers = Counter(values.values())
-    palette = palette_of(numbers) if palette is None else palette
+    palette = sorted(numbers, key=merit_of, reverse=True) if palette is None else palette
     slowest = max((value for value in palette if value.score > 0), key=lambda value: value.distance or 0, default=None)
     counts = {
         kind: sum(numbers[value] for value in numbers if value.outcome == kind) for kind in ("win", "draw", "loss")

@@ -68,13 +68,6 @@ def test_what_was_seen_is_left_out(count, size):
         seen = set(known.tolist())
         left = [key for key in keys.tolist() if key not in seen]
         assert unseen(keys.copy(), packed(known)).tolist() == left
-    with Work() as work:
-        shelf = StateShelf(work, "states")
-        for part in (states[: size // 2], states[size // 2 :]):
-            shelf.append(packed(part))
-        run = shelf.section(shelf.count // 2, shelf.count)
-        known = set(unpacked(run).tolist())
-        assert unseen(keys.copy(), run).tolist() == [key for key in keys.tolist() if key not in known]
 
 
 def test_states_that_crowd_in_a_cell_are_found():
