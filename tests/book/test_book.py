@@ -241,7 +241,7 @@ def test_a_folded_book_knows_symmetric_states_or_says_that_it_cannot(tmp_path):
     ):
         with book_of(tmp_path / "b.lmdb", {kept: Value(0)}, **folded | facts) as book:
             assert book[kept] == Value(0) and kept in book and book.find(gone) is None and list(book) == [kept]
-            asking = (book.get, book.__contains__, lambda state: book.lookup([kept, state]))  # noqa: B023
+            asking = (book.get, book.__contains__, lambda state, book=book: book.lookup([kept, state]))
             for ask in (book.__getitem__, *(asking if error is ForeignBook else ())):
                 raises(error, message, ask, gone)
 

@@ -176,7 +176,7 @@ def test_what_bombs_deflate_to_is_not_made(path, compacted):
     bomb, bitmap = deflated(bytes(60 << 20)), deflated(b"\xff" * 768)
     for keys, palette in ((bomb, b""), (bitmap, bomb)):
         body = struct.pack("<BHHH", 0, 6143, 767, len(keys) & 0xFFFF) + keys + palette
-        write_book(path, header, [(range(6144), [0] * 6144)], encode=lambda *_: (body, [6144], [len(body)]))  # noqa: B023
+        write_book(path, header, [(range(6144), [0] * 6144)], encode=lambda *_, body=body: (body, [6144], [len(body)]))
         tracemalloc.start()
         try:
             with Book(path) as book:

@@ -348,6 +348,6 @@ def test_pages_stay_until_they_really_are_many(monkeypatch):
         work.columns["some"] = types.SimpleNamespace(release=lambda: released.append(1), close=lambda: None)
         # from the first release on the columns' pages are told from others
         for bytes_in_memory, releases in ((5000, 1), (5000, 1), (5900, 1), (6100, 2), (None, 3)):
-            monkeypatch.setattr(system, "mapped_file_memory", lambda: bytes_in_memory)  # noqa: B023
+            monkeypatch.setattr(system, "mapped_file_memory", lambda size=bytes_in_memory: size)
             work.read(1001)
             assert len(released) == releases
