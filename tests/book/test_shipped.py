@@ -53,9 +53,8 @@ def test_the_catalogue_is_of_games_of_the_package(catalogue):
 
 def test_what_is_shipped_is_small_and_in_the_catalogue(catalogue):
     said = {shipped.path_of(game_text(load_game(game))) for game, facts in catalogue.items() if "shipped" in facts}
-    stray = sorted(path.name for path in set(shipped.paths()) - said)
-    assert not stray, "not in books/catalog.toml: remove these books, or add their games to scripts/catalog.py"
-    assert said == set(shipped.paths()) and len(said) >= 30
+    assert said == set(shipped.paths()), "remove what is not in books/catalog.toml, or add it to scripts/catalog.py"
+    assert len(said) >= 30
     sizes = [path.stat().st_size for path in said if path.stem not in OPENINGS]
     assert max(sizes) < LARGEST and sum(sizes) < ALL
 
@@ -70,9 +69,8 @@ def test_every_shipped_book_is_of_todays_rules_and_has_the_digest_of_the_catalog
                 said = facts.get("states"), facts["stored"], facts["counts"]
                 assert (book.states, book.header.stored, book.counts) == said
                 assert book.root == Value(facts["root"]["score"], facts["root"].get("distance"))
-                digest, chances = book.digest, book.expectation is not None
-            digest = digest if chances else pack(book.path, tmp_path / "instant", "instant").digest
-            assert digest == facts["digest"], name
+                header = book.header if book.expectation else pack(book, tmp_path / "instant", "instant")
+            assert header.digest == facts["digest"], name
 
 
 @pytest.mark.skipif(not shipped.path_of("connect-four").exists(), reason="hours of work, which nobody has done yet")

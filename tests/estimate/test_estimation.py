@@ -253,21 +253,6 @@ def test_ranges_are_round():
         assert searches.between(low, high) == text
 
 
-def disk_of(text, folder, monkeypatch, memory):
-    """The bytes on disk of a solve at its peak, as the system counts them."""
-    used = [0]
-
-    def look():
-        used.append(sum(file.stat().st_blocks * 512 for file in folder.rglob("*") if file.is_file()))
-
-    write, copy = Column._write, writer._copy
-    monkeypatch.setattr(Column, "_write", lambda *one: (write(*one), look()))
-    monkeypatch.setattr(writer, "_copy", lambda *one: (copy(*one), look()))
-    monkeypatch.setattr(plain, "PLAIN_LIMIT", 0)
-    with pipeline.solve(load_game(text), folder / "book.lmdb", memory=memory):
-        return max(used)
-
-
 # kinds of games whose peaks have other reasons: tiers, margins, one tier with cycles, an index in files
 FILED = 768 << 20
 UNLIMITED = ("connect-four:4,5", "quixo:3", "breakthrough:3,5,2", "kalah:4,3", "dao", "chess-ending:KPK", "neutreeko")
@@ -285,9 +270,18 @@ UNLIMITED += ("fox-and-hounds", "bagh-chal")
     ],
 )
 def test_disk_at_its_peak_is_within_a_fifth(tmp_path, monkeypatch, text, memory):
+    """As the system counts the bytes of files."""
     expected = estimation.of_sweep(load_game(text), memory=memory, seconds=1e9)
-    assert expected.counted
-    assert expected.disk == pytest.approx(disk_of(text, tmp_path, monkeypatch, memory), rel=0.2)
+    used, write, copy = [], Column._write, writer._copy
+
+    def look():
+        used.append(sum(file.stat().st_blocks * 512 for file in tmp_path.rglob("*") if file.is_file()))
+
+    monkeypatch.setattr(Column, "_write", lambda *one: (write(*one), look()))
+    monkeypatch.setattr(writer, "_copy", lambda *one: (copy(*one), look()))
+    monkeypatch.setattr(plain, "PLAIN_LIMIT", 0)
+    pipeline.solve(load_game(text), tmp_path / "book.lmdb", memory=memory).close()
+    assert expected.counted and expected.disk == pytest.approx(max(used), rel=0.2)
 
 
 def test_keys_are_measured_where_no_state_lies_below_the_first_splitter(small):

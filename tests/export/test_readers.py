@@ -68,19 +68,14 @@ def asked(program, file, states, wide=0):
     return printed(program, "wide" if wide else "ask", file, input="\n".join(lines))
 
 
-def said_of(value, estimates=False):
-    """A value as the reader says it; of a book of `estimates` some may be one."""
-    distance = -1 if value.distance is None else value.distance
-    return float(value.score), distance, int(estimates and is_estimate(value))
-
-
 def agree(program, book, file=None):
     """Hold every stored state of a book against the reader, and some numbers that it does not store."""
     file = file or exported(book.path, book.path.with_suffix(".bin"))
-    stored, wide = dict(book.items()), book.header.state_bytes
-    expected = [said_of(value, book.header.estimate is not None) for value in stored.values()]
-    said = [line.split() for line in asked(program, file, stored, wide)]
-    assert [(float(score), int(distance), int(guess)) for score, distance, guess in said] == expected
+    stored, wide, estimates = dict(book.items()), book.header.state_bytes, book.header.estimate is not None
+    for line, value in zip(asked(program, file, stored, wide), stored.values(), strict=True):
+        score, distance, guess = line.split()
+        assert (float(score), bool(int(guess))) == (value.score, estimates and is_estimate(value))
+        assert int(distance) == (-1 if value.distance is None else value.distance)
     near = [state + step for state in [*stored][:500] for step in (-1, 1, *((1 << 64,) if wide else ()))]
     strangers = {0, 1 << 63, (1 << 64) - 1, *near} - {-1, *stored}
     assert {*asked(program, file, strangers, wide and wide + 2)} == {"code 0"}

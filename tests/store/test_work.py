@@ -55,24 +55,18 @@ def stopping(count):
     return stop
 
 
-@pytest.fixture
-def small_pieces(monkeypatch):
-    """Sizes at which small games are solved in as many steps as large ones."""
-    for module, name, size in (
-        (expansion, "STATES_PER_CALL", 50),
-        (runs, "PIECE_STATES", 200),
-        (forward, "SMALL_GENERATION", 200),
-        (runs, "SCATTER_TIERS", 3),
-        (backward, "STATES_PER_CALL", 100),
-        (parents, "CACHED_STATES", 100),
-        (retrograde, "STATES_PER_PAUSE", 400),
-        (retrograde, "PIECE_STATES", 64),
-        (retrograde, "PIECES_PER_PAUSE", 2),
-        (exhaustive, "PART", 1000),
-    ):
-        monkeypatch.setattr(module, name, size)
-
-
+SIZES = (  # at which small games are solved in as many steps as large ones
+    (expansion, "STATES_PER_CALL", 50),
+    (runs, "PIECE_STATES", 200),
+    (forward, "SMALL_GENERATION", 200),
+    (runs, "SCATTER_TIERS", 3),
+    (backward, "STATES_PER_CALL", 100),
+    (parents, "CACHED_STATES", 100),
+    (retrograde, "STATES_PER_PAUSE", 400),
+    (retrograde, "PIECE_STATES", 64),
+    (retrograde, "PIECES_PER_PAUSE", 2),
+    (exhaustive, "PART", 1000),
+)
 STOPPED = ("connect-four:4,3", "kalah:2,3", "nim:2,3,4", "three-mens-morris:1", "nine-holes")
 SMALLER = (GAME, "kalah:2,2", "nim:1,2,3", "pong-hau-ki")
 
@@ -84,8 +78,10 @@ SMALLER = (GAME, "kalah:2,2", "nim:1,2,3", "pong-hau-ki")
         *slow_rows(*((text, memory, step) for text in STOPPED for memory in (None, 1 << 16) for step in (1, 2, 3, 7))),
     ],
 )
-def test_a_solve_stopped_anywhere_goes_on_to_the_same_book(tmp_path, small_pieces, monkeypatch, text, memory, step):
+def test_a_solve_stopped_anywhere_goes_on_to_the_same_book(tmp_path, monkeypatch, text, memory, step):
     """A game with tiers, one with scores, one whose moves skip tiers, one with cycles in them, one without tiers."""
+    for module, name, size in SIZES:
+        monkeypatch.setattr(module, name, size)
     if memory:  # as if it were far too little: everything goes through files
         monkeypatch.setattr(extras, "free_memory", lambda: extras.PROCESS + memory)
     said = []
