@@ -52,9 +52,8 @@ def header_of(values, palette=None, **changes):
     numbers = Counter(values.values())
     palette = sorted(numbers, key=merit_of, reverse=True) if palette is None else palette
     slowest = max((value for value in palette if value.score > 0), key=lambda value: value.distance or 0, default=None)
-    counts = {
-        kind: sum(numbers[value] for value in numbers if value.outcome == kind) for kind in ("win", "draw", "loss")
-    }
+    outcomes = Counter(value.outcome for value in values.values())
+    counts = {kind: outcomes[kind] for kind in ("win", "draw", "loss")}
     facts = {"game": "coins", "rules": "0" * 64, "method": "minimax", "scope": "complete", "symmetry": False}
     facts |= {"score_game": any(value.distance is None and value.score for value in palette), "palette": palette}
     facts |= {"states": len(values), "terminal": 0, "stored": len(values), "counts": counts}
@@ -75,38 +74,36 @@ def expectations(values):
     return {**scores, **dict(zip(scores, (Value(-1.0), Value(1.0)), strict=False))}
 
 
-def write_expectations(path, values, *, part=PART):
+def write_expectations(path, values):
     """A book of a dict of expectations."""
     facts = {"palette": [], "method": "expectiminimax", "root": Value(0.0), "score_game": False}
     facts |= {"longest": None, "counts": {"win": len(values), "draw": 0, "loss": 0}}
     header = header_of(values, expectation=Expectation("utility", 2.0**-30, 2.0**-31), **facts)
     states = sorted(values)
     numbers = [int(values[state].score * (1 << 30)) + (1 << 30) for state in states]
-    parts = [(states[at : at + part], numbers[at : at + part]) for at in range(0, len(states), part)]
+    parts = [(states[at : at + PART], numbers[at : at + PART]) for at in range(0, len(states), PART)]
     return write_book(path, header, parts)
 
 
 def write_sample(path, values, codec):
     """Write a book of a dict of values in a codec, or of expectations or wide states. Returns what it holds."""
+    if codec == "steps":
+        values = expectations(values)
+        write_expectations(path, values)
+        return values
     if codec == "wide":
         values = {state << 90 | state: value for state, value in values.items()}
-        write_values(path, values, facts={"state_bytes": 16})
-        return values
-    if codec != "steps":
-        write_values(path, values, facts={"codec": codec})
-        return values
-    values = expectations(values)
-    write_expectations(path, values)
+    write_values(path, values, facts={"state_bytes": 16} if codec == "wide" else {"codec": codec})
     return values
 
 
-def write_values(path, values, *, part=PART, facts=None, **options):
+def write_values(path, values, *, facts=None, **options):
     """A book of a dict of values, whose header has these facts."""
     header = header_of(values, **(facts or {}))
     place = {value: index for index, value in enumerate(header.palette)}
     states = sorted(values)
     indices = [place[values[state]] for state in states]
-    parts = [(states[at : at + part], indices[at : at + part]) for at in range(0, len(states), part)]
+    parts = [(states[at : at + PART], indices[at : at + PART]) for at in range(0, len(states), PART)]
     return write_book(path, header, parts, **options)
 
 
