@@ -15,7 +15,7 @@ BODIES = {
     "utility": "-1",
 }
 ARGUMENTS = {
-    **dict.fromkeys(("initial", "starts", "bits"), "self"),
+    **dict.fromkeys(("initial", "starts", "bits", "size", "symmetries", "tables"), "self"),
     **dict.fromkeys(("result", "again", "reward"), "self, state, action"),
 }
 

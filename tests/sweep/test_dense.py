@@ -10,7 +10,6 @@ from solver.base.errors import GameError, ResourceError
 from solver.estimate import estimation
 from solver.report import searches
 from solver.report.facts import facts_of
-from solver.rules.game import Rules
 from solver.solving import pipeline
 from solver.solving.ways import plain
 
@@ -24,47 +23,25 @@ from tests import naive  # noqa: E402
 from tests.refusals import raises  # noqa: E402
 from tests.solutions import Stopped, assert_is_the_truth, stops_until_solved, swept, values  # noqa: E402
 from tests.ways import slow, slow_rows  # noqa: E402
+from tests.written import ruled  # noqa: E402
 
 DENSE = ["dots-and-boxes:2,1", "dots-and-boxes:2,2", "dots-and-boxes:3,2", "dots-and-boxes:1,4"]
-SPARSE = """
-from typing import NamedTuple
-
-class Sparse(NamedTuple):
-    \"\"\"Climb one to three steps, or, from every fifth, {jump}; who cannot move loses. Every third is a state.\"\"\"
-
-    top: int = 40
-
-    def initial(self): return 0
-    def size(self): return {size}
-    def actions(self, state):
-        for step in range(1, 4):
-            if state // 3 + step <= self.top:
-                yield step
-        if state // 3 % 5 == 4 and state // 3 + {jump} <= self.top:
-            yield {jump}
-    def result(self, state, action): return state + 3 * action
-    def is_terminal(self, state): return state == 3 * self.top
-    def utility(self, state): return -1
-    def tier(self, state): return state // 3 * {rise} // 7
-"""
+# Climb one to three steps, or, from every fifth, `jump`; who cannot move loses. Every third number is a state
+Sparse = ruled(
+    "Sparse",
+    fields="rise: int = 7\njump: int = 9\ntop: int = 40\nnumbers: int = 121",
+    size="self.numbers",
+    actions="for step in (1, 2, 3, self.jump):\n"
+    "    if state // 3 + step <= self.top and (step < 4 or state // 3 % 5 == 4):\n        yield step",
+    result="state + 3 * action",
+    is_terminal="state == 3 * self.top",
+    tier="state // 3 * self.rise // 7",
+)
 
 
 @pytest.fixture
 def by_kernels(monkeypatch):
     monkeypatch.setattr(plain, "PLAIN_LIMIT", 0)
-
-
-@pytest.fixture(scope="module")
-def sparse(tmp_path_factory):
-    """Rules in one folder: the same ones compile once."""
-    folder = tmp_path_factory.mktemp("sparse")
-
-    def load(size="3 * self.top + 1", rise=7, jump=9, top=40):
-        path = folder / f"sparse{abs(hash((size, rise, jump)))}.py"
-        path.write_text(SPARSE.format(size=size, rise=rise, jump=jump))
-        return load_game(f"{path}::Sparse:{top}")
-
-    return load
 
 
 class Sorted(Exception):
@@ -93,10 +70,10 @@ def test_dense_and_sorted_books_are_the_same_bytes(tmp_path, monkeypatch, by_ker
 
 @pytest.mark.parametrize(("rise", "span"), [(7, 64), *slow_rows((7, 1 << 20), (21, 8))])
 @pytest.mark.interpreted
-def test_states_few_and_far_between_have_their_values(sparse, monkeypatch, rise, span):
+def test_states_few_and_far_between_have_their_values(monkeypatch, rise, span):
     monkeypatch.setattr(arrays, "NUMBERS_PER_CALL", span)
     monkeypatch.setattr(exhaustive, "Forward", never)
-    game = sparse(rise=rise)
+    game = Sparse(rise=rise)
     solved = assert_is_the_truth(game)
     found = values(solved)
     assert solved.root == found[0]
@@ -108,22 +85,25 @@ def test_states_few_and_far_between_have_their_values(sparse, monkeypatch, rise,
     ("options", "reason"),
     [
         ({"rise": 1}, "has a move that stays in its tier"),
-        *slow_rows(({"jump": 260, "top": 300}, "more than 254 tiers"), ({"top": 300}, "more than 254 tiers")),
+        *slow_rows(
+            ({"jump": 260, "top": 300, "numbers": 901}, "more than 254 tiers"),
+            ({"top": 300, "numbers": 901}, "more than 254 tiers"),
+        ),
     ],
 )
 @pytest.mark.interpreted
-def test_games_that_arrays_cannot_take_are_sorted(sparse, options, reason):
+def test_games_that_arrays_cannot_take_are_sorted(options, reason):
     said = []
-    game = sparse(**options)
+    game = Sparse(**options)
     solved = swept(game, say=said.append)
     assert said == [line for line in said if line.startswith("states are sorted: ") and reason in line] != []
     assert solved.root == naive.solve(game)[0]
 
 
 @pytest.mark.interpreted
-def test_what_sorting_has_no_use_for_is_taken_from_the_folder(tmp_path, sparse):
+def test_what_sorting_has_no_use_for_is_taken_from_the_folder(tmp_path):
     said = []
-    game = sparse(rise=1)
+    game = Sparse(rise=1)
     folder = tmp_path / "work"
     with Work(folder, "one", every=0) as work:
         saved = work.column("array", np.uint8, numbered=True)  # as a checkpoint leaves it
@@ -135,39 +115,27 @@ def test_what_sorting_has_no_use_for_is_taken_from_the_folder(tmp_path, sparse):
         assert not list(folder.glob("array-*"))
 
 
-RICH = """
-from typing import NamedTuple
-
-class Rich(NamedTuple):
-    \"\"\"Take one or two of {coins} coins; each taken from the heap with k left scores k + 1. Most points win.\"\"\"
-
-    score_game = True
-    coins: int = 30
-
-    def initial(self): return 0
-    def size(self): return self.coins + 1
-    def actions(self, state):
-        for step in range(1, min(2, self.coins - state) + 1):
-            yield step
-    def result(self, state, action): return state + action
-    def reward(self, state, action): return state * action + action
-    def is_terminal(self, state): return state == self.coins
-    def utility(self, state): return 0
-    def tier(self, state): return state
-"""
+# Take one or two of the coins; each taken from the heap with k left scores k + 1. Most points win
+Rich = ruled(
+    "Rich",
+    fields="score_game = True\ncoins: int = 30",
+    size="self.coins + 1",
+    actions="yield from range(1, min(2, self.coins - state) + 1)",
+    reward="state * action + action",
+    is_terminal="state == self.coins",
+    utility="0",
+    tier="state",
+)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
-def test_margins_beyond_a_byte_are_found_in_wider_arrays(tmp_path, monkeypatch, workers):
+def test_margins_beyond_a_byte_are_found_in_wider_arrays(monkeypatch, workers):
     monkeypatch.setattr(arrays, "NUMBERS_PER_CALL", 8)
     monkeypatch.setattr(exhaustive, "Forward", never)
-    path = tmp_path / "rich.py"
-    path.write_text(RICH)
-    game = load_game(f"{path}::Rich:230")
     kinds, wider = [], scale.wider
     monkeypatch.setattr(scale, "wider", lambda *given: kinds.append(wider(*given)) or kinds[-1])
-    solved, best = swept(game, workers=workers), [0] * 231
+    solved, best = swept(Rich(230), workers=workers), [0] * 231
     for state in reversed(range(230)):
         best[state] = max((state + 1) * step - best[state + step] for step in (1, 2) if state + step <= 230)
     assert solved.root.score == best[0] and len(kinds) == 1 and max(map(abs, best)) > 127
@@ -184,9 +152,9 @@ def test_a_disk_too_small_for_the_book_is_refused_before_values_are_sought(tmp_p
 
 
 @pytest.mark.interpreted
-def test_a_state_beyond_size_is_refused(sparse):
-    raises(GameError, "not below size", swept, sparse(size="20"))
-    raises(GameError, "starts at 0, and size", swept, sparse(size="0"))
+def test_a_state_beyond_size_is_refused():
+    raises(GameError, "not below size", swept, Sparse(numbers=20))
+    raises(GameError, "starts at 0, and size", swept, Sparse(numbers=0))
 
 
 @pytest.mark.parametrize("text", [DENSE[0], *slow(DENSE[1])])
@@ -218,8 +186,3 @@ def test_an_estimate_knows_of_arrays():
     dense = estimation.of_sweep(load_game("dots-and-boxes:2,2"), symmetry=False, seconds=math.inf)
     assert (dense.stored, dense.memory, dense.disk) == (4095, (150 << 20) + 3 * 4096, round(1.5 * 4095))
     assert dense.by_state and "less with --memory, and then more time and disk" in searches.sweep_text(facts_of(dense))
-
-
-def test_rules_know_their_size():
-    assert Rules(load_game("dots-and-boxes:2,2")).size() == 1 << 12
-    assert Rules(load_game("quixo:3")).size is None  # a parameter of that name

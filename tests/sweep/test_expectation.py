@@ -10,7 +10,7 @@ from solver.base.expectations import UNIT, Steps, number_of
 from solver.base.options import Options
 from solver.base.value import Value
 from solver.rules.game import load_game
-from solver.search import nets, value_iteration
+from solver.search import alphabeta, nets, value_iteration
 from solver.solving import pipeline
 from solver.solving.ways import plain
 from solver.sweep import exhaustive
@@ -128,19 +128,23 @@ Seldom = ruled(
 )
 
 
-@pytest.mark.parametrize("sweeps", [False, pytest.param(True, marks=[compiled, pytest.mark.interpreted])])
-def test_play_that_need_not_end_is_refused(sweeps):
-    solve = swept if sweeps else value_iteration.solve
-    with pytest.raises(MethodError, match="need not end"):
-        solve(Endless(5))  # nobody wants to throw
+both_ways = pytest.mark.parametrize(
+    "solve", [value_iteration.solve, pytest.param(swept, marks=[compiled, pytest.mark.interpreted])]
+)
+
+
+@both_ways
+def test_play_that_need_not_end_is_refused(solve):
+    raises(MethodError, "need not end", solve, Endless(5))  # nobody wants to throw
     found = solve(Endless(1))  # whoever throws, it is worth nothing
-    assert (found.root if sweeps else found.value) == Value(0.0)
+    assert (found.root if solve is swept else found.value) == Value(0.0)
 
 
 def test_margins_that_moves_score_are_expected():
     found = value_iteration.solve(Bids())
-    truth = judge.solve(Bids())
     assert found.units.kind.of == "margin"
+    truth = judge.solve(Bids())
+    assert alphabeta.expectiminimax(Bids()).table == truth
     for state, value in truth.items():
         assert abs(found.table[state] / found.units.point - value) < 1e-9
     assert found.value.score == pytest.approx(7 / 3)  # two throws of the first, one of the second, of 7/3 each
@@ -151,26 +155,16 @@ def test_margins_that_moves_score_are_expected():
 def test_the_sweep_finds_the_same_margins():
     solved, plain = swept(Bids()), value_iteration.solve(Bids())
     assert solved.kind == plain.units.kind
-    states, numbers = columns(solved)
-    assert dict(zip(states, numbers, strict=True)) == {
-        state: number_of(value) for state, value in plain.table.items() if not Bids().is_terminal(state)
-    }
+    truth = {state: number_of(value) for state, value in plain.table.items() if not Bids().is_terminal(state)}
+    assert dict(zip(*columns(solved), strict=True)) == truth
 
 
-@pytest.mark.parametrize(
-    ("weight", "said"),
-    [(0, "the weight 0"), (-1, "the weight -1"), (1 << 14, "16,384 together: divide them .*, or write several throws")],
-    ids=["none", "negative", "large"],
-)
-def test_weights_beyond_bounds_are_named_with_the_remedy(weight, said):
-    raises(GameError, said, value_iteration.solve, Endless(weight))
-
-
-@compiled
-@pytest.mark.interpreted
+@both_ways
 @pytest.mark.parametrize("weight", [1 << 14, 0, -1])
-def test_the_sweep_names_them_too(weight):
-    raises(GameError, "weights below 1, or .* 16,384 together: write several throws", swept, Endless(weight))
+def test_weights_beyond_bounds_are_named_with_the_remedy(solve, weight):
+    plainly = "16,384 together: divide them .*, or write several throws" if weight > 0 else f"the weight {weight}"
+    by_kernels = "weights below 1, or .* 16,384 together: write several throws"
+    raises(GameError, by_kernels if solve is swept else plainly, solve, Endless(weight))
 
 
 def test_play_that_hardly_ends_is_solved_exactly():

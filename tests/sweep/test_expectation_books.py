@@ -1,7 +1,6 @@
 """Books of expectations: what they hold, who plays by them, and what the commands make of them."""
 
 import json
-import random
 from collections import Counter
 
 import pytest
@@ -9,7 +8,8 @@ import pytest
 from solver.base.errors import DamagedBook, MissingState, PositionError
 from solver.base.expectations import DROPPED, MIDDLE, UNIT, number_of
 from solver.base.value import Value
-from solver.book import Book, Header, streaming
+from solver.book import Book, streaming
+from solver.book.codecs import compact, instant
 from solver.book.writer import write_book
 from solver.edit.comparing import expectations as expectations_of
 from solver.play.player import Player
@@ -19,10 +19,11 @@ from solver.solving import pipeline
 from solver.solving.ways import plain
 from solver.verifying import verification
 from solver.verifying.verification import verify
-from tests.books import expectations, looked_up, rewritten, sample_values, write_expectations
-from tests.commands import run
+from tests.books import expectations, looked_up, sample_values, with_header, write_expectations
+from tests.commands import ok, run
 from tests.refusals import raises
 from tests.ways import compiled, what_is_marked_by_kernels
+from tests.written import ruled
 
 __all__ = ["what_is_marked_by_kernels"]  # a fixture
 
@@ -42,29 +43,16 @@ def test_both_sides_see_a_number_alike():
     assert number_of(half) == MIDDLE + 1
 
 
-def test_a_book_of_expectations_gives_back_what_was_written(tmp_path):
+@pytest.mark.parametrize("at_once", [False, pytest.param(True, marks=[compiled, pytest.mark.slow])])
+def test_a_book_of_expectations_gives_back_what_was_written(tmp_path, at_once):
     path = tmp_path / "book.lmdb"
     values = expectations({**sample_values(3000), **dict.fromkeys(range(10**12, 10**12 + 3000, 11)), (1 << 63) - 1: 0})
     write_expectations(path, values)
     with Book(path) as book:
-        assert dict(book.items()) == values
-        assert all(book[state] == value for state, value in values.items())
-        assert book.get(7 * 10**15) is None
+        assert dict(book.items()) == values and len(book) == len(values)
+        asked = [*values, *range(3000), 7 * 10**15]
+        assert (looked_up(book, asked) if at_once else [*map(book.get, asked)]) == [*map(values.get, asked)]
         assert book.expectation == ("utility", 2.0**-30, 2.0**-31)
-        assert len(book) == len(values)
-
-
-@compiled
-@pytest.mark.slow
-def test_many_look_ups_at_once(tmp_path):
-    path = tmp_path / "book.lmdb"
-    values = expectations(sample_values(3_000))
-    write_expectations(path, values)
-    with Book(path) as book:
-        states = random.Random(3).sample(range(max(values)), 1000)
-        found = looked_up(book, states)
-        assert found == [values.get(state) for state in states]
-        assert sum(value is not None for value in found) > 60
 
 
 @compiled
@@ -81,8 +69,6 @@ def test_kernels_write_sure_wins_that_plain_python_found(tmp_path, monkeypatch):
 
 
 def test_worked_group():
-    from solver.book.codecs import instant
-
     payload, counts, lengths = instant.CODEC.encode_chunk([1000, 1001, 1003], [70, 73, 70], 0, 0)
     assert payload.hex(" ") == "00 02 02 46 00 00 00 0c 0b"
     assert (counts, lengths) == ([3], [9])
@@ -115,32 +101,23 @@ def test_altered_values_are_found(tmp_path, monkeypatch, pig, plain_limit):
             assert verify(path).verdict == "consistent"
 
 
-def test_headers_that_contradict_themselves_are_refused(tmp_path, pig):
-    def altered(**changes):
-        def change(key, record):
-            if key != b"header":
-                return record
-            header = Header.unpack(bytes(record))
-            return header._replace(**changes).packed()
-
-        return change
-
-    with Book(pig) as book:
-        expectation = book.expectation
-    for changes in (
-        {"expectation": expectation._replace(of="margin")},
-        {"expectation": expectation._replace(step=0.3)},
-        {"expectation": expectation._replace(error=0.0)},
-        {"expectation": None},
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"expectation": ["margin", 2.0**-30, 2.0**-31]},
+        {"expectation": ["utility", 0.3, 2.0**-31]},
+        {"expectation": ["utility", 2.0**-30, 0.0]},
+        {"expectation": "absent"},
         {"method": "minimax"},
-        {"codec": "compact"},
-        {"root": Value(2.0)},
-        {"root": Value(1)},
-        {"palette": [Value(1, 1)]},
-    ):
-        path = rewritten(pig, tmp_path / "altered.lmdb", altered(**changes))
-        raises(DamagedBook, None, Book, path)
-        path.unlink()
+        {"codec": "compact", "group": compact.CODEC.group},
+        {"root": [2.0, None]},
+        {"root": [1, None]},
+        {"palette": [[1, 1]]},
+    ],
+    ids=str,
+)
+def test_headers_that_contradict_themselves_are_refused(tmp_path, pig, changes):
+    raises(DamagedBook, None, Book, with_header(pig, tmp_path / "altered.lmdb", **changes))
 
 
 def test_a_player_knows_what_chance_may_do(pig):
@@ -185,39 +162,26 @@ def test_nothing_is_searched_live():
 
 
 def test_commands_know_expectations(tmp_path, pig):
-    code, text, _ = run("info", pig)
-    assert code == 0
-    assert "+0.418849 (70.9424 %) for the first player" in text
-    assert "expected utility, steps of 9.31e-10" in text
-    assert "better" in text
-    code, text, _ = run("query", pig, "roll 3", "roll", "--json")
-    facts = [json.loads(line) for line in text.splitlines()]
+    text = ok("info", pig)
+    assert "+0.418849 (70.9424 %) for the first player" in text and "expected utility, steps of 9.31e-10" in text
+    facts = [json.loads(line) for line in ok("query", pig, "roll 3", "roll", "--json").splitlines()]
     assert [move["move"] for move in facts[0]["moves"]] == ["roll", "hold"]
     assert (facts[0]["value"], facts[0]["distance"], facts[0]["chances"]) == ("expectation", None, [])
     assert facts[1]["moves"] == []
     assert [one["probability"] for one in facts[1]["chances"]] == [pytest.approx(1 / 6)] * 6
     assert facts[1]["chances"][2]["score"] == facts[0]["score"]
     assert [one["faces"] for one in facts[1]["chances"]] == list("123456")
-    assert "   6   16.67 %" in run("query", pig, "roll")[1]
+    assert "   6   16.67 %" in ok("query", pig, "roll")
     assert "  20 (6-5)    5.56 %" in run("query", "hypergammon:1", "start")[1]
     code, _, text = run("query", pig, "roll 7")
-    assert code != 0
-    assert "choose one of 1, 2, 3, 4, 5, 6" in text
-    games = tmp_path / "games.txt"
-    games.write_text("roll 3 hold roll 1\n")
-    code, text, _ = run("grade", pig, games)
-    assert "3 moves judged" in text
-    code, text, _ = run("export", pig, "-o", tmp_path / "pig.jsonl")
+    assert code != 0 and "choose one of 1, 2, 3, 4, 5, 6" in text
+    (tmp_path / "games.txt").write_text("roll 3 hold roll 1\n")
+    assert "3 moves judged" in run("grade", pig, tmp_path / "games.txt")[1]
+    ok("export", pig, "-o", tmp_path / "pig.jsonl")
     rows = [json.loads(line) for line in (tmp_path / "pig.jsonl").read_text("utf-8").splitlines()]
-    assert "distance" not in rows[0]
-    assert rows[0]["best"] == ["roll"]
-    assert rows[1]["best"] is None
-    assert rows[0]["score"] == facts_of(pig).score
-
-
-def facts_of(path):
-    with Book(path) as book:
-        return book[0]
+    assert "distance" not in rows[0] and (rows[0]["best"], rows[1]["best"]) == (["roll"], None)
+    with Book(pig) as book:
+        assert rows[0]["score"] == book[0].score
 
 
 @pytest.mark.parametrize(
@@ -276,40 +240,27 @@ def test_dice_are_thrown_by_the_seed(pig):
     games = [run("play", pig, "--seed", seed, stdin=given)[:2] for seed in (1, 1, 2)]
     assert games[0] == games[1] != games[2]
     code, text = games[0]
-    assert code == 0
-    assert "chance: " in text
-    assert "wins" in text or "you win" in text
+    assert code == 0 and "chance: " in text and ("wins" in text or "you win" in text)
+
+
+# Take a sure reward at each of six steps, or leave the step to chance; the prize lies at the end
+Prize = ruled(
+    "Prize",
+    fields="score_game = True\nmost: int = 9\ngain: int = 0",
+    initial="12",
+    chance="if state % 2:\n    yield 1, state - 1\n    yield 2, max(0, state - 3)",
+    actions="if state % 2 == 0:\n    yield from (0, 1)",
+    result="state - 1 - action",
+    reward="self.gain * action",
+    to_move="0",
+    is_terminal="state == 0",
+    utility="self.most",
+    tier="12 - state",
+)
 
 
 @pytest.mark.parametrize(("most", "reward", "span"), [(1, 0, 1), (9, 0, 16), (16, 0, 16), (17, 0, 32), (9, 4, 256)])
-def test_the_largest_margin_decides_the_step(tmp_path, most, reward, span):
+def test_the_largest_margin_decides_the_step(most, reward, span):
     """As `docs/reference/rules.md` says: 2**-30 of the next power of two, and 16 times more where rewards add up."""
-    (tmp_path / "prize.py").write_text(PRIZE)
-    with pipeline.solve(load_game(f"{tmp_path / 'prize.py'}::Prize:{most},{reward}")) as book:
+    with pipeline.solve(Prize(most, reward)) as book:
         assert book.header.expectation.step == span * 2**-30
-
-
-PRIZE = """
-from typing import NamedTuple
-
-class Prize(NamedTuple):
-    '''Take a sure reward at each of six steps, or leave the step to chance; the prize lies at the end.'''
-    most: int = 9
-    gain: int = 0
-    score_game = True
-    def initial(self): return 12
-    def chance(self, state):
-        if state % 2:
-            yield 1, state - 1
-            yield 2, max(0, state - 3)
-    def actions(self, state):
-        if state % 2 == 0:
-            yield 0
-            yield 1
-    def result(self, state, action): return state - 1 if action == 0 else state - 2
-    def reward(self, state, action): return self.gain * action
-    def to_move(self, state): return 0
-    def is_terminal(self, state): return state == 0
-    def utility(self, state): return self.most
-    def tier(self, state): return 12 - state
-"""

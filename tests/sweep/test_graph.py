@@ -7,7 +7,7 @@ import unicodedata
 import pytest
 
 import solver
-from solver.base.errors import BookError, DamagedBook, GameError, ResourceError, printable
+from solver.base.errors import DamagedBook, GameError, ResourceError, printable
 from solver.base.progress import listening, silent
 from solver.book import streaming
 from solver.book.streaming import pack
@@ -55,11 +55,6 @@ def test_a_table_of_moves_has_its_values(tmp_path, kind):
     game = game_of(tmp_path, text, "moves.tsv" if "\t" in text else "moves.csv")
     assert game_text(game).startswith("graph:moves.") and Rules(game).scores == (kind == "margins")
     assert expected.items() <= {text: value[:] for text, value in values_of(game).items()}.items()
-
-
-def test_actions_of_a_table_have_their_names(tmp_path):
-    game = game_of(tmp_path, NIM)
-    assert [game.format_action(0, action) for action in game.actions(0)] == ["take_1", "take_2"]
 
 
 def test_ends_that_are_worth_different_things_become_several(tmp_path):
@@ -162,8 +157,8 @@ def test_arrays_make_the_book_that_plain_python_makes(tmp_path, monkeypatch, see
 
 def test_a_book_keeps_the_graph(tmp_path):
     game = game_of(tmp_path, NIM)
-    with pipeline.solve(game, tmp_path / "nim.lmdb"):
-        pass
+    assert [game.format_action(0, action) for action in game.actions(0)] == ["take_1", "take_2"]
+    pipeline.solve(game, tmp_path / "nim.lmdb").close()
     pack(tmp_path / "nim.lmdb", tmp_path / "small.lmdb")
     for name in ("nim.lmdb", "small.lmdb"):
         with solver.Book(tmp_path / name) as book:
@@ -184,16 +179,11 @@ def test_what_a_book_keeps_is_read_critically(tmp_path):
 
 
 def test_a_damaged_game_is_no_game(tmp_path, monkeypatch):
-    with pipeline.solve(game_of(tmp_path, NIM), tmp_path / "nim.lmdb"):
-        pass
+    pipeline.solve(game_of(tmp_path, NIM), tmp_path / "nim.lmdb").close()
     monkeypatch.setattr("solver.games.common.nodes.TIMES", 0)
     monkeypatch.setattr("solver.games.common.nodes.LITTLE", 10)
     with solver.Book(tmp_path / "nim.lmdb") as book, pytest.raises(DamagedBook, match="its game is malformed"):
         book.game  # noqa: B018
-
-
-def test_a_table_beside_books_is_no_book(tmp_path):
-    raises(BookError, None, solver.Book, tmp_path / "moves.csv")
 
 
 def test_openspiel_is_asked_for_where_it_lacks(monkeypatch):
@@ -217,8 +207,7 @@ def test_what_openspiel_has_otherwise_is_refused(text, message):
 
 
 def test_a_text_that_leaves_history_out_is_refused():
-    pyspiel = pytest.importorskip("pyspiel")
-    assert pyspiel
+    pytest.importorskip("pyspiel")
     from solver.games.common.exploration import Exploration
 
     # three throws of a coin, of which the text tells the last
@@ -260,37 +249,26 @@ class Walk:
         return str(self.text(self.past))
 
 
-def ordered(length):
-    return Walk(length, 5, lambda past: past)
-
-
-def counted(length):
-    return Walk(length, 5, lambda past: [past.count(action) for action in range(5)])
-
-
 def explored(monkeypatch, game, most):
-    """A game explored with memory for so many positions; how many it has, and what was reported meanwhile."""
-    from solver.base.progress import listening
+    """How many positions a game has, explored with memory for so many."""
     from solver.games.common import exploration
 
-    monkeypatch.setattr(exploration, "resident_memory", lambda: 0)
-    monkeypatch.setattr(exploration, "STEP", 64)
-    monkeypatch.setattr(exploration, "MEASURED", 256)
-    steps = []
-    with listening(lambda step, *_: steps.append(step), steps.append, most * exploration.GUESS):
-        return len(exploration.Exploration("walk", game).run().texts), steps
+    for name, value in {"resident_memory": lambda: 0, "STEP": 64, "MEASURED": 256}.items():
+        monkeypatch.setattr(exploration, name, value)
+    with listening(silent, [].append, most * exploration.GUESS):
+        return len(exploration.Exploration("walk", game).run().texts)
 
 
-def test_a_game_that_is_far_too_large_is_refused_early(monkeypatch):
-    """A tree of 5**40 leaves; a thousand games that are all different after 20 of 40 moves prove more than 50,000."""
+def test_games_that_fit_are_explored_whole_and_far_larger_ones_refused_early(monkeypatch):
+    """A tree of 5**40 leaves; a thousand games that are all different after 20 of 40 moves prove more than 50,000.
+
+    The parts that n is cut into, five numbers, are 18 over 5 for n from 0 to 13.
+    """
     with pytest.raises(ResourceError, match="different ones after 20 moves, and .* GiB of memory hold 50,000:"):
-        explored(monkeypatch, ordered(40), 50_000)
-
-
-def test_a_game_that_fits_is_explored_whole(monkeypatch):
-    """As many as there are ways to part n into five numbers, for n from 0 to 13: 18 over 5."""
-    assert explored(monkeypatch, counted(13), 9_000)[0] == 8_568
-    assert explored(monkeypatch, ordered(5), 4_000)[0] == sum(5**ply for ply in range(6))
+        explored(monkeypatch, Walk(40, 5, tuple), 50_000)
+    counted = Walk(13, 5, lambda past: [past.count(action) for action in range(5)])
+    assert explored(monkeypatch, counted, 9_000) == 8_568
+    assert explored(monkeypatch, Walk(5, 5, tuple), 4_000) == sum(5**ply for ply in range(6))
 
 
 @pytest.mark.parametrize(
@@ -317,8 +295,7 @@ def test_games_of_openspiel_are_ours(theirs, ours):
 
 @pytest.mark.slow
 def test_a_described_tic_tac_toe_is_ours():
-    game = load_game(str(DATA / "tic-tac-toe.kif"))
-    with solver.solve(game) as theirs, solver.solve("tic-tac-toe", symmetry=False) as ours:
+    with solver.solve(str(DATA / "tic-tac-toe.kif")) as theirs, solver.solve("tic-tac-toe", symmetry=False) as ours:
         assert theirs.states == ours.states == 5478
         assert theirs.counts == ours.counts and theirs.root == ours.root
 

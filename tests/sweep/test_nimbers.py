@@ -22,6 +22,7 @@ from tests.books import write_values
 from tests.commands import ok, run
 from tests.oracles import NIMBERS
 from tests.refusals import fails, raises
+from tests.verifying.test_forgers import facts_of
 from tests.ways import slow
 
 
@@ -90,11 +91,8 @@ def test_what_has_no_nimbers_says_so_and_what_takes_too_long_is_not_known():
 def mex(game, state, found):
     """The nimber of a state by the book, and those of all below, not folded."""
     if state not in found:
-        below = (
-            set()
-            if game.is_terminal(state)
-            else {mex(game, game.result(state, action), found) for action in game.actions(state)}
-        )
+        actions = [] if game.is_terminal(state) else game.actions(state)
+        below = {mex(game, game.result(state, action), found) for action in actions}
         found[state] = next(number for number in range(len(below) + 1) if number not in below)
     return found[state]
 
@@ -141,10 +139,7 @@ def test_a_wrong_nimber_is_found(few, lie, tmp_path, monkeypatch):
         values = dict.fromkeys(values, Value(-1))
     else:  # won as well: who wins is right everywhere
         values[next(state for state, value in values.items() if value.score == 2)] = Value(5)
-    names = ("game", "rules", "method", "symmetry", "score_game", "states", "terminal", "counts", "root", "wdl")
-    facts = {name: getattr(header, name) for name in names}
-    if lie == "none":
-        facts |= {"root": Value(-1), "counts": {"win": 0, "draw": 0, "loss": header.states}}
+    facts = facts_of(load_game("nim:2,3"), values, method="nimbers", wdl=header.wdl)
     write_values(tmp_path / "wrong.lmdb", values, facts=facts)
     monkeypatch.setattr(verification, "PLAIN_LIMIT", few)
     raises(DamagedBook, "another value than its children", verify, tmp_path / "wrong.lmdb")

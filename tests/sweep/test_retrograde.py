@@ -52,9 +52,8 @@ def test_every_value_is_the_naive_twins_and_counts_are_the_published_ones(oracle
 @pytest.mark.slow
 @pytest.mark.parametrize("oracle", CYCLIC, ids=lambda oracle: oracle.game)
 def test_folded_values_of_the_start_are_the_published_ones(oracle):
-    game = load_game(oracle.game)
     said = []
-    with pipeline.solve(game, say=said.append) as book:
+    with pipeline.solve(oracle.game, say=said.append) as book:
         assert (book.header.method, book.root, said) == ("retrograde", Value(*oracle.root), [])
 
 
@@ -65,26 +64,9 @@ def test_acyclic_games_agree_with_the_sweep(text):
     back, forth = swept(game, method="retrograde"), swept(game)
     assert (back.cyclic, forth.cyclic) == (True, False)
     assert values(back) == values(forth)
-    assert (back.palette, back.numbers, back.root, back.longest) == (
-        forth.palette,
-        forth.numbers,
-        forth.root,
-        forth.longest,
-    )
+    for name in ("palette", "numbers", "root", "longest"):
+        assert getattr(back, name) == getattr(forth, name)
     assert back.tiers[0].states == sum(tier.states for tier in forth.tiers)
-
-
-@pytest.mark.interpreted
-def test_workers_and_the_plain_algorithm_give_the_same_bytes(tmp_path, monkeypatch):
-    from solver.base import extras
-
-    game = load_game("pong-hau-ki")
-    for workers in (1, 3):
-        pipeline.solve(game, tmp_path / f"{workers}.lmdb", workers=workers, symmetry=False)
-    monkeypatch.setattr(extras, "has_kernels", lambda: False)
-    pipeline.solve(game, tmp_path / "plain.lmdb", symmetry=False)
-    assert len({path.read_bytes() for path in tmp_path.iterdir()}) == 1
-    assert verification.verify(tmp_path / "1.lmdb").closed
 
 
 # moves to mate, White to move then Black, by number of canonical placements: syzygy-tables.info, stats.json, commit
@@ -100,32 +82,17 @@ KQK = (
 )
 
 
-def mates(solved, turn):
-    """Numbers of positions by moves to mate, for one side to move."""
-    states, indices = map(np.array, columns(solved))
-    counts = np.bincount(indices[states >> 30 == turn], minlength=len(solved.palette))
-    found = {}
-    for value, count in zip(solved.palette, counts.tolist(), strict=True):
-        if value.distance and count:
-            found[(value.distance + 1) // 2] = count
-    return [found.get(moves, 0) for moves in range(1, max(found) + 1)]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("ending", "histograms"), [("KRK", KRK), ("KQK", KQK)])
-def test_mates_of_three_men_are_the_published_ones(ending, histograms):
-    solved = swept(load_game(f"chess-ending:{ending}"))
-    for turn, histogram in enumerate(histograms):
-        assert mates(solved, turn) == histogram
+def mates(plies):
+    """Numbers of positions by moves to mate, from those by plies."""
+    return [plies[2 * moves - 1] + plies[2 * moves] for moves in range(1, (max(plies) + 1) // 2 + 1)]
 
 
 @pytest.mark.parametrize(("ending", "histograms"), [("KRK", KRK), ("KQK", KQK)])
 def test_mates_in_the_shipped_books_are_the_published_ones(ending, histograms):
     with Book(shipped.path_of(f"chess-ending:{ending}")) as book:
         for turn, histogram in enumerate(histograms):
-            found = Counter(value.distance for state, value in book.items() if state >> 30 == turn and value.distance)
-            moves = [found[2 * number - 1] + found[2 * number] for number in range(1, (max(found) + 1) // 2 + 1)]
-            assert moves == histogram
+            plies = (value.distance for state, value in book.items() if state >> 30 == turn and value.distance)
+            assert mates(Counter(plies)) == histogram
 
 
 def test_placements_of_a_pawn_in_the_shipped_book_are_won_and_lost_as_published():
@@ -150,8 +117,11 @@ def test_placements_of_a_pawn_in_the_shipped_book_are_won_and_lost_as_published(
 )
 def test_longest_mates_of_four_men(ending, moves, longest, won):
     solved = swept(load_game(f"chess-ending:{ending}"))
+    states, indices = map(np.array, columns(solved))
     for turn in (0, 1):
-        histogram = mates(solved, turn)
+        counts = np.bincount(indices[states >> 30 == turn], minlength=len(solved.palette)).tolist()
+        plies = {value.distance: count for value, count in zip(solved.palette, counts, strict=True) if count}
+        histogram = mates(Counter({distance: count for distance, count in plies.items() if distance}))
         assert (len(histogram), histogram[-1]) == (moves, longest[turn])
     if won:
         assert (solved.tiers[0].win, solved.tiers[0].loss) == won
@@ -159,8 +129,7 @@ def test_longest_mates_of_four_men(ending, moves, longest, won):
 
 @pytest.mark.slow
 def test_a_queen_against_a_rook_mates_in_35_moves_at_most():
-    solved = swept(load_game("chess-duel:KQKR"))
-    assert solved.longest[0] == 2 * 35 - 1
+    assert swept(load_game("chess-duel:KQKR")).longest[0] == 2 * 35 - 1
 
 
 # mate in so many moves at most, White's man and Black's: Shane Hudson's list in Scid, tcl/tb.tcl, 2002; the longer of
@@ -187,12 +156,11 @@ def test_mates_of_a_piece_each_take_as_long_as_is_published():
 
 
 @pytest.mark.stress
-def test_underpromotions_decide_endings_of_a_pawn_and_a_bishop(tmp_path):
+def test_underpromotions_decide_endings_of_a_pawn_and_a_bishop():
     """With queens and rooks alone, 27 canonical placements would be drawn."""
     game = load_game("chess-ending:KBPK")
-    book = pipeline.solve(game, tmp_path / "kbpk.lmdb")
-    assert book.counts == {"win": 8_042_921, "draw": 2_567_079, "loss": 9_112_467}
-    with Book(tmp_path / "kbpk.lmdb") as book:
+    with pipeline.solve(game) as book:
+        assert book.counts == {"win": 8_042_921, "draw": 2_567_079, "loss": 9_112_467}
         for fen, value in (
             ("8/6P1/7k/8/6K1/8/8/1B6 w", Value(1, 51)),
             ("8/3P4/KBk5/8/8/8/8/8 w", Value(1, 61)),

@@ -2,29 +2,21 @@
 
 import functools
 import json
-from typing import NamedTuple
 
 import pytest
 
-from solver.base import extras
-from solver.base.errors import DamagedBook, GameError, UncompiledRules
+from solver.base.errors import GameError, UncompiledRules
 from solver.base.value import Value
-from solver.book import Book
 from solver.check.conformance import check_game
 from solver.play.player import Player
-from solver.rules.game import Rules, load_game
-from solver.rules.reading import parse_position
+from solver.rules.game import Rules
 from solver.search import alphabeta, heuristic
-from solver.solving import pipeline
 from solver.solving.ways import opening
-from solver.verifying import verification
 from tests import naive
-from tests.books import write_values
 from tests.commands import ok
 from tests.refusals import raises
 from tests.solutions import assert_is_the_truth
-from tests.verifying.test_forgers import facts_of
-from tests.ways import compiled, slow
+from tests.ways import compiled
 from tests.written import ruled
 
 # Count to `goal` in steps of 1 to 3: who moves again, what a step scores and the end are drawn by numbers
@@ -172,63 +164,6 @@ def test_moves_again_where_only_winning_counts(seed):
     assert Player({}, game, seconds=None).examine(0)[0].value == truth[0]
 
 
-def test_a_searched_child_needs_its_window_moved_by_the_reward():
-    """Of two moves the second is better by what it scores at once alone."""
-
-    class Two(NamedTuple):
-        score_game = True
-        initial = staticmethod(lambda: "start")
-        actions = staticmethod(lambda state: (0, 1) if state == "start" else (0,))
-        result = staticmethod(lambda state, action: ("a", "b")[action] if state == "start" else state * 2)
-        is_terminal = staticmethod(lambda state: len(state) == 2)
-        utility = staticmethod(lambda state: {"aa": 5, "bb": 1}[state])
-        reward = staticmethod(lambda state, action: 10 * action if state == "start" else 0)
-
-    for search in (alphabeta.minimax, alphabeta.solve, functools.partial(heuristic.search, state="start", depth=3)):
-        extra = {"evaluate": lambda state: 0} if isinstance(search, functools.partial) else {}
-        assert search(Two(), **extra)[:2] == (Value(11), 1)
-
-
-def test_expectations_have_rewards():
-    class Throw(NamedTuple):
-        """Take 3 and end it, or pay 1 for a coin that decides between 8 and -4."""
-
-        score_game = True
-        initial = staticmethod(lambda: "choice")
-        actions = staticmethod(lambda state: (0, 1))
-        result = staticmethod(lambda state, action: ("end", "throw")[action])
-        is_terminal = staticmethod(lambda state: state in ("end", "heads", "tails"))
-        utility = staticmethod(lambda state: {"end": 0, "heads": 8, "tails": -4}[state])
-        to_move = staticmethod(lambda state: 0)
-        reward = staticmethod(lambda state, action: (3, -1)[action])
-
-        def chance(self, state):
-            if state == "throw":
-                yield 3, "heads"
-                yield 1, "tails"
-
-    result = alphabeta.expectiminimax(Throw())
-    assert (result.value.score, result.action) == (4, 1)
-
-
-@pytest.mark.parametrize("way", ["plain", *slow("compiled")])
-def test_books_are_verified_and_wrong_margins_found(tmp_path, monkeypatch, way):
-    game, path = load_game("dots-and-boxes:2,1"), tmp_path / "book.lmdb"
-    pipeline.solve(game, path)
-    if way == "plain":
-        monkeypatch.setattr(extras, "has_kernels", lambda: False)
-    else:
-        pytest.importorskip("numba")
-        monkeypatch.setattr(verification, "PLAIN_LIMIT", 0)
-    assert verification.verify(path).closed
-    with Book(path) as book:
-        assert book.header.root == Value(0)
-        values = dict(book.items())
-        state = next(state for state, value in values.items() if value.score == 1)
-    write_values(path, values | {state: Value(2)}, facts=facts_of(game, values, symmetry=True, method="minimax"))
-    raises(DamagedBook, "another value than its children give it", verification.verify, path)
-
-
 class Large(Steps):
     def reward(self, state, action):
         return (1 << 62 + action) >> 60
@@ -268,30 +203,28 @@ def test_bad_rules_are_named(change, message):
     raises(GameError, message, check_game, type("Bad", (Again,), change)())
 
 
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("query dots-and-boxes:2,1", "+2: margin so far +1, still to come +1 for player 2 (search)"),
+        ("query dots-and-boxes:2,1 start", "0 still to come for player 1"),
+        ("query dots-and-boxes:1,1 #0", "-1 still to come for the side to move"),
+        ("query dots-and-boxes:1,1", "game is over: +1 for player 2"),
+        ("query dots-and-boxes:1,1 #15", "game is over: margin not known"),
+        ("line dots-and-boxes:2,1", "+2: margin so far +1, still to come +1"),
+    ],
+)
+def test_the_margin_so_far_is_said(command, said):
+    words = command.split()
+    assert said in ok(*words, *["a1h a2h a1v b1v"][len(words) - 2 :])
+
+
 def test_positions_know_who_moves_and_the_margin_so_far():
-    boxes = load_game("dots-and-boxes:2,1")
-    two = parse_position(boxes, "a1h a2h a1v b1v")
-    assert two == (0b0101101, 4, 1, 1)  # the second player closed a box and moves again
-    assert parse_position(boxes, "a1h a2h a1v b1v b1h") == (0b0101111, 5, 0, -1)
-    assert parse_position(boxes, "start") == (0, 0, 0, 0)
-    assert parse_position(boxes, f"#{two.state}") == (two.state, None, None, None)
-    assert parse_position(load_game("othello:4,2"), "start").gained is None
-
-
-def test_the_margin_so_far_in_answers():
-    asked = [json.loads(ok("query", "dots-and-boxes:2,1", place, "--json")) for place in ("a1h a2h a1v b1v", "#45")]
-    assert [(facts["to_move"], facts["ply"], facts["gained"], facts["score"]) for facts in asked] == [
-        (1, 4, 1, 1),
-        (None, None, None, 1),
-    ]
+    places = ("a1h a2h a1v b1v", "a1h a2h a1v b1v b1h", "#45")  # the second player closed a box and moves again
+    asked = [json.loads(ok("query", "dots-and-boxes:2,1", place, "--json")) for place in places]
+    found = [(facts["to_move"], facts["ply"], facts["gained"], facts["score"]) for facts in asked]
+    assert found == [(1, 4, 1, 1), (0, 5, -1, -1), (None, None, None, 1)]
     assert json.loads(ok("query", "othello:4,2", "start", "--json"))["gained"] is None
-    text = ok("query", "dots-and-boxes:2,1", "a1h a2h a1v b1v")
-    assert "+2: margin so far +1, still to come +1 for player 2 (search)" in text
-    assert "0 still to come for player 1" in ok("query", "dots-and-boxes:2,1", "start")
-    assert "-1 still to come for the side to move" in ok("query", "dots-and-boxes:1,1", "#0")
-    assert "game is over: +1 for player 2" in ok("query", "dots-and-boxes:1,1", "a1h a2h a1v b1v")
-    assert "game is over: margin not known" in ok("query", "dots-and-boxes:1,1", "#15")
-    assert "+2: margin so far +1, still to come +1" in ok("line", "dots-and-boxes:2,1", "a1h a2h a1v b1v")
 
 
 def test_play_shows_the_score_and_announces_the_margin():

@@ -41,12 +41,6 @@ def test_every_value_is_the_naive_twins(text, symmetry):
     assert_is_the_truth(load_game(text), symmetry)
 
 
-@pytest.mark.interpreted
-@pytest.mark.parametrize("text", ["tic-tac-toe:3,2,2", "kalah:2,2"])
-def test_every_value_is_the_naive_twins_without_symmetry(text):
-    assert_is_the_truth(load_game(text))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "oracle", [one for one in ORACLES if hasattr(load_game(one.game), "tier")], ids=lambda oracle: oracle.game

@@ -6,7 +6,6 @@ import pytest
 
 from solver.base.errors import GameError, ResourceError
 from solver.base.value import value_of
-from solver.book import Book
 from solver.rules.game import load_game
 from solver.search import retrograde
 from solver.search.alphabeta import minimax
@@ -20,7 +19,7 @@ np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
 from solver.store import directory  # noqa: E402
-from solver.sweep import backward, forward, scale  # noqa: E402
+from solver.sweep import scale  # noqa: E402
 
 LAST = (1 << 63) - 1
 
@@ -88,10 +87,9 @@ def test_large_numbers_have_the_plain_values(game, memory):
 
 
 @pytest.mark.interpreted
-def test_a_book_holds_the_largest_states(tmp_path):
+def test_a_book_holds_the_largest_states():
     game = Margins(offset=LAST - 13, worth=(1 << 60) - 1)
-    pipeline.solve(game, tmp_path / "book.lmdb")
-    with Book(tmp_path / "book.lmdb") as book:
+    with pipeline.solve(game) as book:
         assert dict(book.items()) == truth_of(game)
 
 
@@ -113,12 +111,6 @@ def test_numbers_without_room_are_refused(game, message):
     raises(GameError, message, swept, game)
 
 
-@pytest.mark.interpreted
-def test_tiers_far_apart_in_all_are_refused(monkeypatch):
-    monkeypatch.setattr(forward, "MAX_TIER_SPAN", 100)
-    raises(GameError, "in the tiers 5 and 105: number the tiers more densely", swept, Ladder(first_tier=5, rise=10))
-
-
 def test_plain_python_names_margins_that_are_too_large():
     raises(GameError, "a margin of 2\\*\\*60 or more", minimax, Margins(worth=1 << 61))
 
@@ -133,16 +125,22 @@ def test_a_state_may_have_any_number_of_children_in_its_tier(size):
     assert values(swept(game)) == truth_of(game, retrograde.solve)
 
 
+@pytest.mark.parametrize(
+    ("limit", "value", "game", "error", "message"),
+    [
+        ("forward.MAX_TIER_SPAN", 100, Ladder(first_tier=5, rise=10), GameError, "in the tiers 5 and 105: number the"),
+        ("forward.MAX_TIER_STATES", 29, Cyclic(size=32), ResourceError, "more than 29 unfinished states"),
+        ("forward.MAX_TIER_STATES", 29, load_game("tic-tac-toe"), ResourceError, "more than 29 unfinished states"),
+        # As in a game with cycles, whose merits have 16 bits, and very many tiers without
+        ("backward.first_scale", lambda *of: scale.Scale(7, "i1", 0), Ladder(steps=20), GameError, "more than 5 plies"),
+    ],
+    ids=map(str, itertools.count()),
+)
 @pytest.mark.interpreted
-def test_a_tier_beyond_its_directory_is_refused(monkeypatch):
-    monkeypatch.setattr(forward, "MAX_TIER_STATES", 29)
-    for game in (Cyclic(size=32), load_game("tic-tac-toe")):
-        raises(ResourceError, "more than 29 unfinished states", swept, game)
+def test_games_beyond_the_limits_of_arrays_are_refused(monkeypatch, limit, value, game, error, message):
+    monkeypatch.setattr(f"solver.sweep.{limit}", value)
+    raises(error, message, swept, game)
+
+
+def test_places_in_a_directory_count_as_many_states_as_a_tier_may_have():
     assert directory.cells_of(np.arange(5))[2].dtype.type(directory.MAX_TIER_STATES) == (1 << 32) - 1
-
-
-@pytest.mark.interpreted
-def test_wins_longer_than_merits_can_say_are_refused(monkeypatch):
-    """As in a game with cycles, whose merits have 16 bits, and very many tiers without."""
-    monkeypatch.setattr(backward, "first_scale", lambda *of: scale.Scale(7, "i1", 0))
-    raises(GameError, "wins of more than 5 plies", swept, Ladder(steps=20))
