@@ -2,6 +2,7 @@
 
 import functools
 import importlib.util
+import inspect
 import json
 import re
 import subprocess
@@ -33,43 +34,36 @@ from tests.modules import exporting, forged, of_rules_alone
 from tests.naive import enumerate_states
 from tests.refusals import raises
 from tests.ways import compiled, slow, what_is_marked_by_kernels
+from tests.written import ruled
 
 __all__ = ["what_is_marked_by_kernels"]  # a fixture
 
 verify = functools.partial(verification.verify, search=1e9)  # a search ends, however slow the machine is
 
-RINGS = '''
-from typing import NamedTuple
 
-class Ring(NamedTuple):
-    """A stone goes round in a ring; who does not move it on gives up. Nobody must ever lose."""
+def ring(name, fields="", **bodies):
+    """A stone goes round in a ring; who does not move it on gives up. Nobody must ever lose.
 
-    size: int = 5
-    open: bool = False  # the ring ends: at the last place one must give up
-    def initial(self): return 0
-    def actions(self, state):
-        yield 0
-        if not self.open or state // 2 < self.size - 1:
-            yield 1
-    def result(self, state, action):
-        if action == 0:
-            return 2 * self.size + (1 - state % 2)
-        return 2 * ((state // 2 + 1) % self.size) + (1 - state % 2)
-    def to_move(self, state): return state % 2
-    def is_terminal(self, state): return state >= 2 * self.size
-    def utility(self, state): return 1
+    With `open` the ring ends: at the last place one must give up.
+    """
+    bodies = {"is_terminal": "state >= 2 * self.size", **bodies}
+    return ruled(
+        name,
+        fields=f"{fields}\nsize: int = 5\nopen: bool = False",
+        actions="yield 0\nif not self.open or state // 2 < self.size - 1:\n    yield 1",
+        result="(1 - state % 2) + 2 * ((state // 2 + 1) % self.size if action else self.size)",
+        to_move="state % 2",
+        utility="1",
+        **bodies,
+    )
 
 
-class Tiered(NamedTuple):
-    size: int = 5
-    open: bool = False
-    def tier(self, state): return int(self.is_terminal(state))
-
-
-for name in ("initial", "actions", "result", "to_move", "is_terminal", "utility"):
-    setattr(Tiered, name, getattr(Ring, name))
-'''
-MARGINS = RINGS.replace("    size: int = 5\n", "    score_game = True\n    size: int = 5\n")
+Ring, Tiered = ring("Ring"), ring("Tiered", tier="int(self.is_terminal(state))")
+Margins = ring("Margins", "score_game = True")
+TieredMargins = ring("TieredMargins", "score_game = True", tier="int(self.is_terminal(state))")
+RINGS = [Ring, Tiered, Margins, TieredMargins]
+RING = f"{inspect.getfile(Ring.initial)}::Ring"  # its name
+Table = ring("Table", is_terminal="(False,)[state]")
 
 
 @pytest.fixture(autouse=True)
@@ -81,14 +75,6 @@ def careless(monkeypatch):
 @pytest.fixture(autouse=True)
 def plainly(monkeypatch):
     monkeypatch.setattr(extras, "has_kernels", lambda: False)
-
-
-@pytest.fixture(scope="module")
-def files(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("rules")
-    (folder / "rings.py").write_text(RINGS)
-    (folder / "margins.py").write_text(MARGINS)
-    return folder
 
 
 def facts_of(game, values, **changes):
@@ -147,10 +133,10 @@ METHODS = ["minimax", "retrograde", "alphabeta", "expectiminimax", "value-iterat
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("text", ["rings.py::Ring", "rings.py::Tiered", "margins.py::Ring", "margins.py::Tiered"])
-def test_values_that_rest_on_each_other_in_a_circle_are_refused(files, tmp_path, text, method):
+@pytest.mark.parametrize("ring", RINGS)
+def test_values_that_rest_on_each_other_in_a_circle_are_refused(tmp_path, ring, method):
     """Wins and losses without a distance, and margins, by any method that a header may say."""
-    game = load_game(f"{files}/{text}")
+    game = ring()
     for side in range(2):
         for wdl in (False, True):
             try:
@@ -197,53 +183,42 @@ def test_a_draw_that_a_book_without_distances_calls_a_win_is_refused(tmp_path, m
 
 
 @pytest.mark.parametrize("distance", [1, 7, 39, 1 << 30])
-@pytest.mark.parametrize("text", ["rings.py::Ring", "rings.py::Tiered"])
-def test_no_distances_hold_up_a_circle(files, tmp_path, text, distance):
+@pytest.mark.parametrize("ring", [Ring, Tiered])
+def test_no_distances_hold_up_a_circle(tmp_path, ring, distance):
     """Whatever they are: the same everywhere, falling along the ring, or those of some states alone."""
-    game = load_game(f"{files}/{text}")
-    false = favouring(game, 0)
-    for shape in (lambda state: distance, lambda state: distance + state // 2 * 2 + state % 2):
-        values = {state: Value(value.score, shape(state)) for state, value in false.items()}
-        path = forge(tmp_path / "distant.lmdb", game, values, method="retrograde")
-        assert "than its children give it" in refused(path, game)
-    mixed = {state: Value(0) if state > 5 else Value(value.score, distance) for state, value in false.items()}
-    assert "than its children give it" in refused(forge(tmp_path / "m.lmdb", game, mixed, method="retrograde"), game)
+    for worth in (
+        lambda state, score: Value(score, distance),
+        lambda state, score: Value(score, distance + state // 2 * 2 + state % 2),
+        lambda state, score: Value(0) if state > 5 else Value(score, distance),
+    ):
+        values = {state: worth(state, value.score) for state, value in favouring(ring(), 0).items()}
+        path = forge(tmp_path / "distant.lmdb", ring(), values, method="retrograde")
+        assert "than its children give it" in refused(path, ring())
 
 
-@pytest.mark.parametrize("text", ["rings.py::Ring", "rings.py::Tiered", "margins.py::Ring", "margins.py::Tiered"])
-def test_what_ends_is_proved_with_and_without_distances(files, tmp_path, text):
+@pytest.mark.parametrize("ring", RINGS)
+def test_what_ends_is_proved_with_and_without_distances(tmp_path, monkeypatch, ring):
     """Moves stay in their tier, or there is none, but no play comes back."""
-    game = load_game(f"{files}/{text}:5,true")
+    game = ring(open=True)
     with pipeline.solve(game, tmp_path / "whole.lmdb", method="minimax") as book:
         truth = dict(book.items())
-    assert verify(tmp_path / "whole.lmdb", game).verdict == "proved"
-    if not getattr(game, "score_game", False):
+    if not hasattr(game, "score_game"):
         signs = {state: sign_of(value) for state, value in truth.items()}
         assert verify(forge(tmp_path / "wdl.lmdb", game, signs), game).verdict == "proved"
         state = max(signs)
         signs[state] = Value(-signs[state].score)
         assert "than its children" in refused(forge(tmp_path / "wrong.lmdb", game, signs), game)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("text", ["rings.py::Ring", "margins.py::Tiered"])
-def test_compiled_rules_find_the_circle_too(files, tmp_path, monkeypatch, text):
-    pytest.importorskip("numba")
-    monkeypatch.undo()
-    monkeypatch.setattr(verification, "PLAIN_LIMIT", 0)
-    game = load_game(f"{files}/{text}")
-    assert "play comes back" in refused(forge(tmp_path / "ring.lmdb", game, favouring(game, 0)), game)
-    honest = load_game(f"{files}/{text}:5,true")
-    pipeline.solve(honest, tmp_path / "whole.lmdb", method="minimax").close()
-    assert verify(tmp_path / "whole.lmdb", honest).verdict == "proved"
+    circle = forge(tmp_path / "circle.lmdb", ring(), favouring(ring(), 0))
+    for _ in by_kernels_too(monkeypatch):
+        assert verify(tmp_path / "whole.lmdb", game).verdict == "proved"
+        assert "play comes back" in refused(circle, ring())
 
 
 @pytest.fixture
-def judged(files, tmp_path):
+def judged(tmp_path):
     """A folder of books for each verdict, and one with a file that is not a book."""
-    ring = load_game(f"{files}/rings.py::Ring")
-    pipeline.solve(ring, tmp_path / "proved.lmdb").close()
-    forge(tmp_path / "wrong.lmdb", ring, favouring(ring, 0))
+    pipeline.solve(Ring(), tmp_path / "proved.lmdb").close()
+    forge(tmp_path / "wrong.lmdb", Ring(), favouring(Ring(), 0))
     pipeline.solve("connect-four:3,2", tmp_path / "opening.lmdb", max_ply=3).close()
     (tmp_path / "text.lmdb").write_text("no book")
     return tmp_path
@@ -252,18 +227,15 @@ def judged(files, tmp_path):
 @pytest.mark.parametrize(
     ("name", "options", "code", "verdict", "words"),
     [
-        ("proved", ["--game", "rings.py::Ring"], 0, "proved", "every value follows from its children"),
-        ("wrong", ["--game", "rings.py::Ring"], 5, "wrong", "play comes back to state"),
+        ("proved", ["--game", RING], 0, "proved", "every value follows from its children"),
+        ("wrong", ["--game", RING], 5, "wrong", "play comes back to state"),
         ("text", [], 5, "wrong", "is not an LMDB file"),
         ("none", [], 2, None, "cannot be read (No such file"),
         ("opening", ["--search", "0"], 7, "consistent", "0 of 11 values proved by search in 0 s (--search)"),
         ("opening", ["--search", "100000"], 0, "proved", "11 of 11 values proved by search, the others follow from"),
     ],
 )
-def test_the_verdict_is_said_in_words_in_json_and_by_the_exit_code(
-    files, judged, monkeypatch, name, options, code, verdict, words
-):
-    monkeypatch.chdir(files)
+def test_the_verdict_is_said_in_words_in_json_and_by_the_exit_code(judged, name, options, code, verdict, words):
     path = judged / f"{name}.lmdb"
     found, out, err = run("verify", path, *options)
     assert found == code and words in out + err and (out if code in (0, 7) else err).count("\n") == 1
@@ -351,13 +323,12 @@ def test_trimmed_books_are_proved_and_altered_ones_refused(small, tmp_path, text
     refused(forged(values, root=Value(1) if header.score_game else Value(1, 3)), game)
 
 
-def test_margins_and_signs_in_a_circle_are_searched_even_where_all_children_are_there(files, tmp_path):
+def test_margins_and_signs_in_a_circle_are_searched_even_where_all_children_are_there(tmp_path):
     """A ring that says that it was trimmed, and lacks nothing."""
-    for text in ("rings.py::Ring", "rings.py::Tiered", "margins.py::Ring"):
-        game = load_game(f"{files}/{text}")
+    for game in (Ring(), Tiered(), Margins()):
         for some in (Trim("0" * 64, "complete", plies=1), Trim("0" * 64, "complete", max_ply=9)):
             path = forge(tmp_path / "ring.lmdb", game, favouring(game, 0), "trimmed", method="minimax", trim=some)
-            if "margins" in text:
+            if type(game) is Margins:
                 assert verification.verify(path, game, search=0.1).verdict == "consistent"  # whose search has no end
             else:
                 assert "a search finds draw" in refused(path, game)
@@ -411,7 +382,7 @@ def test_counts_and_strays_of_partial_books_are_looked_at(small, tmp_path):
         assert "lacks state" in refused(forge(tmp_path / "large.lmdb", large, values, scope), large)
 
 
-def leaning(game, values, slack):
+def leant_on(game, values, slack):
     """Expectations that agree with their children's but for `slack` a ply, always to the first player's good."""
     rules = Rules(game, False)
 
@@ -429,112 +400,84 @@ def leaning(game, values, slack):
     return leant
 
 
-def forge_expectations(path, book, values, error):
-    """The book with other values and another error, its counts put right."""
+def forge_expectations(path, book, values, error, **changes):
+    """The book with other values and another error, its counts put right; `changes` of its header."""
     header, finished = book.header, Counter(book.header.counts)
     finished.subtract(sign_of(value).outcome for value in book.values())
     outcomes = Counter(sign_of(Value(score)).outcome for score in values.values())
     numbers = {state: round(score / header.expectation.step) + MIDDLE for state, score in sorted(values.items())}
-    root = Value((numbers[book.game.initial()] - MIDDLE) * header.expectation.step)
-    header = header._replace(
-        book_id=b"",
-        digest="",
-        tiers=None,
-        expectation=header.expectation._replace(error=error),
-        root=root,
-        counts={name: finished[name] + outcomes[name] for name in ("win", "draw", "loss")},
-    )
-    write_book(path, header, [(list(numbers), list(numbers.values()))])
+    facts = {
+        "book_id": b"",
+        "digest": "",
+        "tiers": None,
+        "stored": len(values),
+        "expectation": header.expectation._replace(error=error),
+        "root": Value((numbers[book.game.initial()] - MIDDLE) * header.expectation.step),
+        "counts": {name: finished[name] + outcomes[name] for name in ("win", "draw", "loss")},
+    }
+    write_book(path, header._replace(**{**facts, **changes}), [(list(numbers), list(numbers.values()))])
     return path
 
 
 @pytest.mark.parametrize("text", ["piglet:2", "pig:3", "backgammon-bearoff:1,4"])
 def test_errors_that_add_up_are_not_proved(tmp_path, monkeypatch, text):
     """Two games have cycles, one has none. Values that take too long to prove are "consistent" alone."""
-    with pipeline.solve(text, tmp_path / "honest.lmdb", symmetry=False) as book:
+    honest, forged, leaning, modest, proud = (tmp_path / f"{name}.lmdb" for name in "abcde")
+    with pipeline.solve(text, honest, symmetry=False) as book:
         values, start = {state: value.score for state, value in book.items()}, book.game.initial()
-        forged = leaning(book.game, values, 0.0199)
-        assert abs(forged[start] - values[start]) > (0.07 if text == "piglet:2" else 0.02)
-        forge_expectations(tmp_path / "forged.lmdb", book, forged, 0.01)
-        assert "its header claims 0.01 at most" in refused(tmp_path / "forged.lmdb")
-        forge_expectations(tmp_path / "leaning.lmdb", book, leaning(book.game, values, 1.9e-7), 1e-7)
-        assert "its header claims 1e-07 at most" in refused(tmp_path / "leaning.lmdb")
-        forge_expectations(tmp_path / "forged.lmdb", book, values, 0.0)
-        refused(tmp_path / "forged.lmdb")
-        forge_expectations(tmp_path / "modest.lmdb", book, values, 0.01)
-        leant = leaning(book.game, values, 1.9e-7)
+        false, leant = leant_on(book.game, values, 0.0199), leant_on(book.game, values, 1.9e-7)
+        assert abs(false[start] - values[start]) > (0.07 if text == "piglet:2" else 0.02)
+        for path, some, error in ((forged, false, 0.01), (leaning, leant, 1e-7), (forged, values, 0.0)):
+            forge_expectations(path, book, some, error)
+            assert (f"its header claims {error} at most" if error else "") in refused(path)
+        forge_expectations(modest, book, values, 0.01)
         anew = value_iteration.solve(book.game, symmetry=False)
-        with Book(forge_expectations(tmp_path / "proud.lmdb", book, leant, 0.01)) as leant_book:
+        with Book(forge_expectations(proud, book, leant, 0.01)) as leant_book:
             off = max(abs(value.score - anew.table[state] / anew.units.point) for state, value in leant_book.items())
         # What is known of the truth is not enough to refuse a claim of just that
-        forge_expectations(tmp_path / "proud.lmdb", book, leant, off)
-    report = verify(tmp_path / "proud.lmdb")
+        forge_expectations(proud, book, leant, off)
+    report = verify(proud)
     assert report.verdict == "consistent" and off < report.within < off + 1e-9 and "the header claims" in report.basis
     with monkeypatch.context() as patch:
         patch.setattr(verification, "MOST_VISITS", 10)
         patch.setattr(extras, "has_kernels", lambda: False)
-        report = verify(tmp_path / "honest.lmdb")
+        report = verify(honest)
         assert (report.verdict, report.within) == ("consistent", None) and "too long in plain Python" in report.basis
-    assert json.loads(ok("verify", tmp_path / "modest.lmdb", "--json"))["within"] < 1e-9
-    facts = json.loads(ok("verify", tmp_path / "honest.lmdb", "--json"))
+    assert json.loads(ok("verify", modest, "--json"))["within"] < 1e-9
+    facts = json.loads(ok("verify", honest, "--json"))
     assert facts["verdict"] == "proved" and facts["within"] <= 2.0**-31 + 1e-12
-    said = ok("verify", tmp_path / "honest.lmdb")
+    said = ok("verify", honest)
     assert re.search(r": proved: .* every value is within [1-4]\.[0-9]{2}e-10 of the truth$", said.strip())
     monkeypatch.setattr(nets, "MOST_ROUNDS", 1)
-    for name in ("honest", "leaning") if text != "backgammon-bearoff:1,4" else ():
-        code, out, _ = run("verify", tmp_path / f"{name}.lmdb")
+    for path in (honest, leaning) if text != "backgammon-bearoff:1,4" else ():
+        code, out, _ = run("verify", path)
         assert code == 7 and "consistent" in out and "the truth was not bounded: " in out and "after 1 rounds" in out
-        assert json.loads(run("verify", tmp_path / f"{name}.lmdb", "--json")[1])["within"] is None
+        assert json.loads(run("verify", path, "--json")[1])["within"] is None
 
 
-TOLL = '''
-from typing import NamedTuple
-
-class Toll(NamedTuple):
-    """Pay in one, then a coin ends it, or all begins again, or, if nobody stays, a way out."""
-
-    stays: bool = True
-    score_game = True
-    def initial(self): return 0
-    def actions(self, state):
-        if state != 2:
-            yield 0
-    def result(self, state, action): return 2 if state == 0 else 1
-    def reward(self, state, action): return 1 if state == 0 else 0
-    def to_move(self, state): return 0
-    def tier(self, state): return 0 if self.stays else (0, 3, 1, 2)[state]
-    def is_terminal(self, state): return state == 1
-    def utility(self, state): return 0
-    def chance(self, state):
-        if state == 2:
-            yield 1, 1
-            yield 1, 0 if self.stays else 3
-'''
+# Pay in one, then a coin ends it, or all begins again, or, if nobody stays, a way out
+Toll = ruled(
+    "Toll",
+    fields="score_game = True\nstays: bool = True",
+    actions="if state != 2:\n    yield 0",
+    result="2 if state == 0 else 1",
+    reward="1 if state == 0 else 0",
+    to_move="0",
+    tier="0 if self.stays else (0, 3, 1, 2)[state]",
+    is_terminal="state == 1",
+    utility="0",
+    chance="if state == 2:\n    yield 1, 1\n    yield 1, 0 if self.stays else 3",
+)
 
 
 def test_moves_that_score_where_play_comes_back_are_not_bounded(tmp_path):
     """Nothing tells what they are worth at most; no method solves such a game."""
-    (tmp_path / "toll.py").write_text(TOLL)
-    text = f"{tmp_path}/toll.py::Toll"
-    game = load_game(text)
-    raises(MethodError, "rewards", pipeline.solve, text, tmp_path / "none.lmdb")
-    with pipeline.solve(f"{text}:false", tmp_path / "honest.lmdb") as book:
-        header = book.header._replace(
-            book_id=b"",
-            digest="",
-            tiers=None,
-            game=Rules(game).name,
-            rules=fingerprint(game),
-            stored=2,
-            states=3,
-            method="value-iteration",
-            root=Value(1.0),
-            counts={"win": 2, "draw": 1, "loss": 0},
-            expectation=book.header.expectation._replace(error=0.3),
-        )
-    numbers = [round(score / header.expectation.step) + MIDDLE for score in (1.0, 0.25)]  # they are 2 and 1
-    write_book(tmp_path / "forged.lmdb", header, [([0, 2], numbers)])
-    assert "has moves that stay in a tier, and rewards" in refused(tmp_path / "forged.lmdb", game)
+    game, path = Toll(), tmp_path / "forged.lmdb"
+    raises(MethodError, "rewards", pipeline.solve, game, tmp_path / "none.lmdb")
+    changes = {"game": Rules(game).name, "rules": fingerprint(game), "states": 3, "method": "value-iteration"}
+    with pipeline.solve(Toll(False)) as book:
+        forge_expectations(path, book, {0: 1.0, 2: 0.25}, 0.3, **changes)  # they are 2 and 1
+    assert "has moves that stay in a tier, and rewards" in refused(path, game)
 
 
 @pytest.mark.slow
@@ -544,7 +487,7 @@ def test_a_large_book_is_solved_anew(tmp_path, monkeypatch):
     monkeypatch.setattr(verification, "PLAIN_LIMIT", 0)
     with pipeline.solve("piglet:10", tmp_path / "honest.lmdb", symmetry=False) as book:
         values, error = {state: value.score for state, value in book.items()}, book.expectation.error
-        forge_expectations(tmp_path / "forged.lmdb", book, leaning(book.game, values, 1.9e-7), 1e-7)
+        forge_expectations(tmp_path / "forged.lmdb", book, leant_on(book.game, values, 1.9e-7), 1e-7)
         forge_expectations(tmp_path / "modest.lmdb", book, values, 0.01)
     for name in ("honest", "modest"):
         report = verify(tmp_path / f"{name}.lmdb")
@@ -552,22 +495,16 @@ def test_a_large_book_is_solved_anew(tmp_path, monkeypatch):
     assert "its header claims 1e-07 at most" in refused(tmp_path / "forged.lmdb")
 
 
-STAIRS = '''
-from typing import NamedTuple
-
-class Stairs(NamedTuple):
-    """Go up a stair, or pass; who goes up the third wins. On the second one wins; below, all pass for ever."""
-    def initial(self): return 0
-    def actions(self, state):
-        yield 0
-        yield 1
-    def result(self, state, action): return (state ^ 1) + 2 * action
-    def to_move(self, state): return state % 2
-    def is_terminal(self, state): return state >= 6
-    def utility(self, state): return -1
-    def tier(self, state):
-        return state // 2
-'''
+# Go up a stair, or pass; who goes up the third wins. On the second one wins; below, all pass for ever
+Stairs = ruled(
+    "Stairs",
+    fields="",
+    actions="yield from (0, 1)",
+    result="(state ^ 1) + 2 * action",
+    to_move="state % 2",
+    is_terminal="state >= 6",
+    tier="state // 2",
+)
 
 
 def prove_falsely(path, game, values, root, side="first", **changes):
@@ -591,13 +528,10 @@ def checked(book, module):
 
 
 @pytest.fixture(scope="module")
-def stairs(tmp_path_factory):
+def stairs():
     """The game, and the bytes of its module, which claims to search."""
     pytest.importorskip("numba")
-    path = tmp_path_factory.mktemp("stairs") / "stairs.py"
-    path.write_text(STAIRS)
-    game = load_game(f"{path}::Stairs")
-    return game, of_rules_alone(Rules(game))
+    return Stairs(), of_rules_alone(Rules(Stairs()))
 
 
 SEARCHING = "lay_out", "begin", "go_on", "found", "spent", "forget"
@@ -632,13 +566,9 @@ def test_another_program_proves_what_verify_proves(stairs, tmp_path, name):
             assert verify(tmp_path / "forged.lmdb", game, play=play).verdict == "proved"
 
 
-TABLE = re.sub("return state >=.*", "return (False,)[state]", RINGS).replace("Ring", "Table")
-
-
 @pytest.mark.parametrize("scope", ["complete", "exact", "ply 3", "trimmed", "grown"])
 def test_states_at_which_the_rules_fail_are_wrong(tmp_path, scope):
-    (tmp_path / "table.py").write_text(TABLE)
-    game, values = load_game(f"{tmp_path}/table.py::Table"), {0: Value(1, 3), 99: Value(1, 1)}
+    game, values = Table(), {0: Value(1, 3), 99: Value(1, 1)}
     facts = {"states": 2, "terminal": 0, "counts": {"win": 2, "draw": 0, "loss": 0}} if scope == "complete" else {}
     if scope == "trimmed":
         facts = {"trim": Trim("0" * 64, "ply 3", plies=1)}
@@ -649,19 +579,17 @@ def test_states_at_which_the_rules_fail_are_wrong(tmp_path, scope):
 
 
 @pytest.mark.parametrize(
-    ("text", "start", "said"),
+    ("game", "start", "said"),
     [
-        ("hex:3", 12345678901, "its start, #12345678901, is over"),
-        ("connect-four:4,4", (1 << 63) - 1, "its start, #9223372036854775807, is over"),
-        ("rings.py::Ring", 1 << 40, "its start, #1099511627776, is over"),
-        ("table.py::Table", 1 << 40, "'#1099511627776' is not a state of this game: IndexError"),
+        (load_game("hex:3"), 12345678901, "its start, #12345678901, is over"),
+        (load_game("connect-four:4,4"), (1 << 63) - 1, "its start, #9223372036854775807, is over"),
+        (Ring(), 1 << 40, "its start, #1099511627776, is over"),
+        (Table(), 1 << 40, "'#1099511627776' is not a state of this game: IndexError"),
     ],
+    ids=str,
 )
-def test_a_proof_of_no_position_is_refused(tmp_path, text, start, said):
+def test_a_proof_of_no_position_is_refused(tmp_path, game, start, said):
     """Nothing is played there, so that any value would agree with it."""
-    (tmp_path / "rings.py").write_text(RINGS)
-    (tmp_path / "table.py").write_text(TABLE)
-    game = load_game(f"{tmp_path}/{text}" if "::" in text else text)
     values = {Rules(game).first(): Value(1)}
     for root in (1, 0, -1):
         prove_falsely(tmp_path / "forged.lmdb", game, values, root, start=start)
