@@ -3,7 +3,6 @@
 import itertools
 import json
 import re
-import subprocess
 import time
 
 import pytest
@@ -17,7 +16,6 @@ from solver.base.signals import Terminated
 from solver.book import Book
 from solver.book.solution import Trim
 from solver.edit.trimming import trim
-from solver.export.site import WEB
 from solver.rules.game import Rules, load_game
 from solver.rules.reading import parse_position
 from solver.solving import pipeline
@@ -30,6 +28,7 @@ from tests.books import write_values
 from tests.commands import ok, run
 from tests.exports import needs_node
 from tests.refusals import raises
+from tests.verifying.test_forgers import checked
 from tests.ways import slow, slow_rows
 
 SMALL_TABLE = 1 << 16
@@ -41,6 +40,11 @@ def proved(game, path, plan=None, **options):
     """Write a proof book; its header."""
     asked = Options(table=options.pop("table", SMALL_TABLE), **options)
     return pipeline.run(game, path, asked, plan or Proving())
+
+
+def sides_of(score):
+    """Those who have something to prove at a start of this score."""
+    return ("first", "second") if not score else ("first",) if score > 0 else ("second",)
 
 
 # for the first player
@@ -55,36 +59,28 @@ PUBLISHED = {
 }
 
 
+METHODS = ("alphabeta", "proof-number")  # alone
+QUICK = ("hex:2", DRAWN, "domineering:3,3", "domineering:2,4", "clobber:2,4", "cram:2,4", "breakthrough:2,4")
+SLOW = ("hex:3", "tic-tac-toe", "domineering:4,4", "connect-four:4,4", "breakthrough:3,4,2")
+EITHER = [*itertools.product(("tic-tac-toe", "hex:3", "clobber:3,4"), METHODS)]
+
+
 @pytest.mark.interpreted
 @pytest.mark.parametrize(
-    "text",
+    ("text", "method"),
     [
-        *("hex:2", DRAWN, "domineering:3,3", "domineering:2,4", "clobber:2,4", "cram:2,4", "breakthrough:2,4"),
-        *slow("hex:3", "tic-tac-toe", "domineering:4,4", "connect-four:4,4", "breakthrough:3,4,2"),
+        *((text, "auto") for text in QUICK),
+        *itertools.product(QUICK[:2], METHODS),
+        *slow_rows(*((text, "auto") for text in SLOW), *EITHER),
     ],
 )
-def test_the_start_has_its_value_and_its_side_an_answer_to_every_reply(tmp_path, text):
-    game = load_game(text)
-    score = proved(text, tmp_path / "proof.lmdb").root.score
-    truth = naive.solve(game, symmetry=True)
-    assert PUBLISHED.get(text, score) == score == truth[game.initial()].score
+def test_the_start_has_its_value_and_its_side_an_answer_to_every_reply(tmp_path, text, method):
+    game, header = load_game(text), proved(text, tmp_path / "proof.lmdb", Proving(method=method))
+    score, truth = header.root.score, naive.solve(game, symmetry=True)
+    assert PUBLISHED.get(text, score) == score == truth[game.initial()].score and method in ("auto", header.method)
     with Book(tmp_path / "proof.lmdb") as book:
         assert {state: value.score for state, value in book.items()} == {state: truth[state].score for state in book}
-        found = playing.prove(book, game, live=False)
-    assert found.sides == (("first", "second") if not score else ("first",) if score > 0 else ("second",))
-
-
-@pytest.mark.interpreted
-@pytest.mark.parametrize("text", [DRAWN, "hex:2", *slow("tic-tac-toe", "hex:3", "clobber:3,4")])
-def test_either_search_alone_proves_the_same(tmp_path, text):
-    scores = set()
-    for method in ("alphabeta", "proof-number"):
-        header = proved(text, tmp_path / method, Proving(method=method))
-        assert header.method == method
-        scores.add(header.root.score)
-        with Book(tmp_path / method) as book:
-            playing.prove(book, book.game, live=False)
-    assert len(scores) == 1
+        assert playing.prove(book, game, live=False).sides == sides_of(score)
 
 
 @pytest.mark.interpreted
@@ -106,8 +102,9 @@ def test_any_position_has_its_score_by_proof_numbers(text):
 
 @pytest.mark.interpreted
 def test_a_full_table_makes_it_slower_not_wrong(tmp_path):
-    header = proved("domineering:4,4", tmp_path / "small.lmdb", table=2048)
-    assert header.root.score == proved("domineering:4,4", tmp_path / "large.lmdb", table=1 << 20).root.score == 1
+    assert proved("domineering:4,4", tmp_path / "small.lmdb", table=2048).root.score == 1
+    with solver.prove("domineering:4,4", tmp_path / "large.lmdb", table=1 << 20) as book:
+        assert book.root.score == 1
 
 
 @pytest.mark.interpreted
@@ -117,8 +114,8 @@ def test_a_book_serves_the_side_that_is_asked_for(tmp_path):
         assert header.trim.side == side and header.root.score == 0
         with Book(tmp_path / f"{side}.lmdb") as book:
             playing.prove(book, book.game, live=False)
-    with pytest.raises(MethodError, match="the second player loses, so only the other has something to prove"):
-        proved("hex:2", tmp_path / "lost.lmdb", Proving("second"))
+    refused = "the second player loses, so only the other has something to prove"
+    raises(MethodError, refused, proved, "hex:2", tmp_path / "lost.lmdb", Proving("second"))
 
 
 @pytest.mark.slow
@@ -166,8 +163,7 @@ def test_a_proof_that_takes_too_long_keeps_its_work(tmp_path, short_turns):
         proved("tic-tac-toe", book, Proving(seconds=0))
     kept = tmp_path / "proof.lmdb.proof"
     assert kept.exists() and not book.exists()
-    with pytest.raises(ResourceError, match="is of another proof or version: --restart discards it"):
-        proved("tic-tac-toe", book, table=2 * SMALL_TABLE)
+    raises(ResourceError, "another proof or version: --restart", proved, "tic-tac-toe", book, table=2 * SMALL_TABLE)
     data = kept.read_bytes()
     kept.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
     raises(DamagedBook, "is damaged: --restart begins anew", proved, "tic-tac-toe", book)
@@ -188,12 +184,6 @@ def test_a_proof_that_takes_too_long_keeps_its_work(tmp_path, short_turns):
 def test_games_that_cannot_be_proved_are_refused(tmp_path, text, said):
     raises(MethodError, said, proved, text, tmp_path / "proof.lmdb")
     assert not (tmp_path / "proof.lmdb").exists()
-
-
-@pytest.mark.interpreted
-def test_a_book_is_returned_open(tmp_path):
-    with solver.prove("coins:5", tmp_path / "coins.lmdb", table=SMALL_TABLE) as book:
-        assert book.root.score == naive.solve(book.game)[book.game.initial()].score
 
 
 @pytest.mark.interpreted
@@ -238,8 +228,7 @@ def test_a_book_may_begin_anywhere(tmp_path, text, moves, method):
     assert header.start == state and score == truth[Rules(game).canonical(state)].score
     assert verification.verify(path).verdict == "proved"
     with Book(path) as book:
-        found = playing.prove(book, game, live=False)
-        assert found.sides == (("first", "second") if not score else ("first",) if score > 0 else ("second",))
+        assert playing.prove(book, game, live=False).sides == sides_of(score)
         # All that is needed, and less than from the start
         assert len(book) < proved(text, tmp_path / "start.lmdb", Proving(side="both" if not score else None)).stored
         values = dict(book.items())
@@ -252,9 +241,12 @@ def test_a_book_may_begin_anywhere(tmp_path, text, moves, method):
 @pytest.mark.slow
 @pytest.mark.parametrize("text", ["tic-tac-toe", "hex:4"])
 def test_another_program_proves_the_book_by_the_rules(tmp_path, monkeypatch, text):
-    assert proved(text, tmp_path / "proof.lmdb").stored > 10
+    book, file, module = (tmp_path / name for name in ("proof.lmdb", "proof.bin", "game.wasm"))
+    ok("build", text, "-o", module, "-q")
+    assert proved(text, book).stored > 10
+    ok("export", book, "-o", file, "-q")
     result = "draw" if text == "tic-tac-toe" else "win"
-    assert f"{text}: the first player gets at least a {result}, proved in" in checked(tmp_path, text)[1]
+    assert f"{text}: the first player gets at least a {result}, proved in" in checked(file, module)[1]
     drop_some = proof.needed
 
     def needed(*asked):
@@ -262,21 +254,10 @@ def test_another_program_proves_the_book_by_the_rules(tmp_path, monkeypatch, tex
         return {state: value for state, value in states.items() if state != max(states)}
 
     monkeypatch.setattr(proof, "needed", needed)
-    proved(text, tmp_path / "proof.lmdb")
-    code, _, err = checked(tmp_path, text)
-    assert code == 1 and re.match("not proved: (the book has no value|no move is known to be worth)", err)
-
-
-def checked(folder, text):
-    """What `check.mjs` says of a book."""
-    ok("export", folder / "proof.lmdb", "-o", folder / "proof.bin", "-q")
-    if not (folder / "game.wasm").exists():
-        ok("build", text, "-o", folder / "game.wasm", "-q")
-    check = WEB / "reader" / "check.mjs"
-    done = subprocess.run(
-        ["node", check, folder / "proof.bin", folder / "game.wasm"], capture_output=True, text=True, check=False
-    )
-    return done.returncode, done.stdout, done.stderr
+    proved(text, book)
+    ok("export", book, "-o", file, "-q")
+    code, said = checked(file, module)
+    assert code == 1 and re.match("not proved: (the book has no value|no move is known to be worth)", said)
 
 
 @pytest.mark.interpreted

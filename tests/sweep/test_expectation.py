@@ -1,20 +1,32 @@
-"""Games of chance solved: the sweep, its plain twin, and the judge, which solves them anew by the twin; their books."""
+"""Games of chance solved, by the sweep and its plain twin, against the judge; and books of expectations."""
 
+import json
 import random
+from collections import Counter
 from fractions import Fraction
 
 import pytest
 
-from solver.base.errors import GameError, MethodError, ResourceError
-from solver.base.expectations import UNIT, Steps, number_of
+from solver.base.errors import DamagedBook, GameError, MethodError, MissingState, PositionError, ResourceError
+from solver.base.expectations import DROPPED, MIDDLE, UNIT, Steps, number_of
 from solver.base.options import Options
 from solver.base.value import Value
+from solver.book import Book, streaming
+from solver.book.codecs import compact, instant
+from solver.book.writer import write_book
+from solver.edit.comparing import expectations as expectations_of
+from solver.play.player import Player
+from solver.report import books, charts
 from solver.rules.game import load_game
 from solver.search import alphabeta, nets, value_iteration
 from solver.solving import pipeline
 from solver.solving.ways import plain
 from solver.sweep import exhaustive
+from solver.verifying import verification
+from solver.verifying.verification import verify
 from tests import chance as judge
+from tests.books import expectations, looked_up, sample_values, with_header, write_expectations
+from tests.commands import ok, run
 from tests.games import CHANCE_GAMES
 from tests.oracles import CHANCE_ORACLES
 from tests.refusals import raises
@@ -214,3 +226,241 @@ def test_a_tier_with_cycles_beyond_memory_is_refused_before_others_are_solved():
         options = Options(memory=memory, progress=lambda phase, *_: phases.append(phase))
         exhaustive.solve(load_game("nannon:4,2,4"), options=options)
     assert phases and not {"narrow", "backward"} & set(phases)
+
+
+@pytest.fixture(scope="module")
+def pig(tmp_path_factory):
+    """A book of pig to 10."""
+    path = tmp_path_factory.mktemp("books") / "pig.lmdb"
+    pipeline.solve("pig:10", path).close()
+    return path
+
+
+def test_both_sides_see_a_number_alike():
+    half = 1 << DROPPED - 1
+    for value in (0, 1, half - 1, half, half + 1, 3 * half, 12345678, UNIT):
+        assert number_of(-value) - MIDDLE == MIDDLE - number_of(value)
+    assert number_of(half) == MIDDLE + 1
+
+
+@pytest.mark.parametrize("at_once", [False, pytest.param(True, marks=[compiled, pytest.mark.slow])])
+def test_a_book_of_expectations_gives_back_what_was_written(tmp_path, at_once):
+    path = tmp_path / "book.lmdb"
+    values = expectations({**sample_values(3000), **dict.fromkeys(range(10**12, 10**12 + 3000, 11)), (1 << 63) - 1: 0})
+    write_expectations(path, values)
+    with Book(path) as book:
+        assert dict(book.items()) == values and len(book) == len(values)
+        asked = [*values, *range(3000), 7 * 10**15]
+        assert (looked_up(book, asked) if at_once else [*map(book.get, asked)]) == [*map(values.get, asked)]
+        assert book.expectation == ("utility", 2.0**-30, 2.0**-31)
+
+
+@compiled
+@pytest.mark.slow
+def test_kernels_write_sure_wins_that_plain_python_found(tmp_path, monkeypatch):
+    """The number of a sure win is 2**31, which int32 does not hold."""
+    monkeypatch.setattr(plain, "PLAIN_LIMIT", 20_000)
+    paths = tmp_path / "plain.lmdb", tmp_path / "kernels.lmdb"
+    for path, limit in zip(paths, (20_000, 0), strict=True):
+        monkeypatch.setattr(streaming, "PLAIN_LIMIT", limit)
+        with pipeline.solve("backgammon-bearoff:2,3", path) as book:
+            assert {-1.0, 1.0} <= {value.score for value in book.values()}
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
+def test_worked_group():
+    payload, counts, lengths = instant.CODEC.encode_chunk([1000, 1001, 1003], [70, 73, 70], 0, 0)
+    assert payload.hex(" ") == "00 02 02 46 00 00 00 0c 0b"
+    assert (counts, lengths) == ([3], [9])
+    assert instant.CODEC.decode(memoryview(payload), 1000, 0) == ([1000, 1001, 1003], [70, 73, 70])
+    payload, _, _ = instant.CODEC.encode_chunk([1000, 1020, 1050], [70, 73, 70], 0, 0)
+    assert payload.hex(" ") == "0c 02 02 46 00 00 00 0c 40 02 25"
+    assert instant.CODEC.decode(memoryview(payload), 1000, 0) == ([1000, 1020, 1050], [70, 73, 70])
+    segment = memoryview(payload), [1000], [0, len(payload)], 0
+    asked = [1000, 1001, 1020, 1050, 1051, 1000 + (1 << 62)]
+    assert [instant.find(segment, state) for state in asked] == [70, None, 73, 70, None, None]
+
+
+@pytest.mark.parametrize("plain_limit", [20_000, pytest.param(0, marks=[compiled, pytest.mark.slow])])
+def test_altered_values_are_found(tmp_path, monkeypatch, pig, plain_limit):
+    """Every state's residual is looked at, and how far it is from the truth."""
+    monkeypatch.setattr(verification, "PLAIN_LIMIT", plain_limit)
+    assert verify(pig).closed
+    with Book(pig) as book:
+        values, header = dict(book.items()), book.header
+    states, off = sorted(values), "the value of state .* is off by|its children"
+    for place, steps, message in ((0, 4, "its children"), (len(states) // 2, 1, off), (-1, 4, "its children")):
+        numbers = [int(values[state].score * MIDDLE) + MIDDLE for state in states]
+        numbers[place] += steps if numbers[place] < MIDDLE else -steps
+        path = tmp_path / "altered.lmdb"
+        write_book(path, header._replace(book_id=b"", digest=""), [(states, numbers)])
+        if plain_limit or steps > 1:
+            raises(DamagedBook, message, verify, path)
+        else:
+            # Kernels find values by half a step themselves: they cannot call the book wrong, nor right
+            assert verify(path).verdict == "consistent"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"expectation": ["margin", 2.0**-30, 2.0**-31]},
+        {"expectation": ["utility", 0.3, 2.0**-31]},
+        {"expectation": ["utility", 2.0**-30, 0.0]},
+        {"expectation": "absent"},
+        {"method": "minimax"},
+        {"codec": "compact", "group": compact.CODEC.group},
+        {"root": [2.0, None]},
+        {"root": [1, None]},
+        {"palette": [[1, 1]]},
+    ],
+    ids=str,
+)
+def test_headers_that_contradict_themselves_are_refused(tmp_path, pig, changes):
+    raises(DamagedBook, None, Book, with_header(pig, tmp_path / "altered.lmdb", **changes))
+
+
+def test_a_player_knows_what_chance_may_do(pig):
+    with Book(pig) as book:
+        player = Player(book)
+        start = player.game.initial()
+        assert player.outcomes(start) == []
+        thrown = player.game.result(start, player.best(start))
+        outcomes = player.outcomes(thrown)
+        assert len(outcomes) == 6
+        assert sum(one.probability for one in outcomes) == pytest.approx(1)
+        mean = sum(one.probability * one.value.score for one in outcomes)
+        assert mean == pytest.approx(book[thrown].score, abs=2 * book.expectation.error)
+        for one in outcomes:
+            mover = player.game.to_move(one.child) == player.game.to_move(thrown)
+            assert one.value.score == (one.child_value.score if mover else -one.child_value.score)
+        assert player.examine(thrown)[1] == []
+        for ask in (player.best, player.choose):
+            raises(PositionError, "chance decides", ask, thrown)
+
+
+def test_a_line_takes_what_was_expected(pig):
+    with Book(pig) as book:
+        player, state = Player(book), 0
+        line = list(player.line(state))
+        assert len(line) > 3
+        for action, child in line:
+            outcomes = player.outcomes(state)
+            if outcomes:
+                value = book[player.canonical(state)].score
+                nearest = min(abs(one.value.score - value) for one in outcomes)
+                assert abs(outcomes[action].value.score - value) == nearest
+                assert outcomes[action].child == child
+            else:
+                assert action == player.best(state)
+            state = child
+
+
+def test_nothing_is_searched_live():
+    player = Player("pig:10")
+    raises(MissingState, "not searched live", player.choose, player.game.initial())
+
+
+def test_commands_know_expectations(tmp_path, pig):
+    text = ok("info", pig)
+    assert "+0.418849 (70.9424 %) for the first player" in text and "expected utility, steps of 9.31e-10" in text
+    facts = [json.loads(line) for line in ok("query", pig, "roll 3", "roll", "--json").splitlines()]
+    assert [move["move"] for move in facts[0]["moves"]] == ["roll", "hold"]
+    assert (facts[0]["value"], facts[0]["distance"], facts[0]["chances"]) == ("expectation", None, [])
+    assert facts[1]["moves"] == []
+    assert [one["probability"] for one in facts[1]["chances"]] == [pytest.approx(1 / 6)] * 6
+    assert facts[1]["chances"][2]["score"] == facts[0]["score"]
+    assert [one["faces"] for one in facts[1]["chances"]] == list("123456")
+    assert "   6   16.67 %" in ok("query", pig, "roll")
+    assert "  20 (6-5)    5.56 %" in run("query", "hypergammon:1", "start")[1]
+    code, _, text = run("query", pig, "roll 7")
+    assert code != 0 and "choose one of 1, 2, 3, 4, 5, 6" in text
+    (tmp_path / "games.txt").write_text("roll 3 hold roll 1\n")
+    assert "3 moves judged" in run("grade", pig, tmp_path / "games.txt")[1]
+    ok("export", pig, "-o", tmp_path / "pig.jsonl")
+    rows = [json.loads(line) for line in (tmp_path / "pig.jsonl").read_text("utf-8").splitlines()]
+    assert "distance" not in rows[0] and (rows[0]["best"], rows[1]["best"]) == (["roll"], None)
+    with Book(pig) as book:
+        assert rows[0]["score"] == book[0].score
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("solve", "pig:5", "--method", "minimax"), "use expectiminimax"),
+        (("solve", "pig:5", "--max-ply", "3"), "leave --max-ply out"),
+        (("solve", "pig:5", "--codec", "compact", "-o", "OUT"), "leave --codec out"),
+        (("solve", "tic-tac-toe", "--method", "expectiminimax"), "use minimax"),
+        (("query", "pig:5", "start"), "not searched live"),
+        (("play", "pig:5"), "solver solve pig:5 -o BOOK"),
+        (("pack", "PIG", "-o", "OUT", "--codec", "compact"), "instant alone takes"),
+        (("trim", "PIG", "-o", "OUT", "--drop-plies", "1"), "expectations"),
+        (("merge", "PIG", "PIG", "-o", "OUT"), "nothing to merge"),
+        (("trim", "PIG", "-o", "OUT", "--codec", "compact"), "leave the book whole"),
+        (("sample", "PIG", "-n", "3", "--value", "win"), "choose by tier, --ply"),
+        (("verify", "PIG", "--play"), "leave out --play"),
+    ],
+)
+def test_what_chance_rules_out_is_refused_with_the_remedy(tmp_path, pig, arguments, message):
+    places = {"PIG": pig, "OUT": tmp_path / "out.lmdb"}
+    code, _, text = run(*(places.get(argument, argument) for argument in arguments))
+    assert code != 0, text
+    assert message in text
+    assert not (tmp_path / "out.lmdb").exists()
+
+
+def test_a_chart_of_expectations_is_a_histogram_of_all_that_is_stored(pig, tmp_path):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    with Book(pig) as book:
+        stored, exact = len(book), Counter(min(39, int(20 * (1 + value.score))) for value in book.values())
+        numbers, facts = expectations_of(book), books.facts(book.header, book.size)
+    assert sum(numbers.values()) == stored and len(numbers) > 100
+    _, axes = pyplot.subplots()
+    charts.draw_expectations(axes, numbers, wins=True)
+    bars = {round(bar.get_x() / 2.5): bar.get_height() for container in axes.containers for bar in container}
+    assert sum(bars.values()) == stored and len(bars) > 10
+    assert sum(abs(bars.get(at, 0) - exact[at]) for at in range(40)) <= stored / 50  # some lie on an edge
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["better"]  # who is to move
+    charts.draw(facts, str(tmp_path / "chart.svg"), numbers)
+    chart = (tmp_path / "chart.svg").read_text("utf-8")
+    assert "winning chance of the side to move" in chart and "<!-- better" in chart
+    assert "<!-- wins" not in chart and "<!-- worse" not in chart
+
+
+def test_books_of_expectations_are_compared(tmp_path, pig):
+    assert run("diff", pig, pig)[0] == 0
+    start = load_game("pig:10").initial()
+    write_expectations(tmp_path / "other.lmdb", {start: Value(0.25), 1 << 40: Value(0.0)})
+    code, text, _ = run("diff", pig, tmp_path / "other.lmdb")
+    assert code == 1 and f"#{start}  +0.4" in text and "/ +0.25" in text and "1 only in the second" in text
+
+
+def test_dice_are_thrown_by_the_seed(pig):
+    given = "roll\nhold\n" * 40
+    games = [run("play", pig, "--seed", seed, stdin=given)[:2] for seed in (1, 1, 2)]
+    assert games[0] == games[1] != games[2]
+    code, text = games[0]
+    assert code == 0 and "chance: " in text and ("wins" in text or "you win" in text)
+
+
+# Take a sure reward at each of six steps, or leave the step to chance; the prize lies at the end
+Prize = ruled(
+    "Prize",
+    fields="score_game = True\nmost: int = 9\ngain: int = 0",
+    initial="12",
+    chance="if state % 2:\n    yield 1, state - 1\n    yield 2, max(0, state - 3)",
+    actions="if state % 2 == 0:\n    yield from (0, 1)",
+    result="state - 1 - action",
+    reward="self.gain * action",
+    to_move="0",
+    is_terminal="state == 0",
+    utility="self.most",
+    tier="12 - state",
+)
+
+
+@pytest.mark.parametrize(("most", "reward", "span"), [(1, 0, 1), (9, 0, 16), (16, 0, 16), (17, 0, 32), (9, 4, 256)])
+def test_the_largest_margin_decides_the_step(most, reward, span):
+    """As `docs/reference/rules.md` says: 2**-30 of the next power of two, and 16 times more where rewards add up."""
+    with pipeline.solve(Prize(most, reward)) as book:
+        assert book.header.expectation.step == span * 2**-30
