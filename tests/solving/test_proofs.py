@@ -31,6 +31,8 @@ from tests.refusals import raises
 from tests.verifying.test_forgers import checked
 from tests.ways import slow, slow_rows
 
+pytestmark = pytest.mark.interpreted
+
 SMALL_TABLE = 1 << 16
 DRAWN = "tic-tac-toe:3,2,3"
 OF_VALUES = ("palette", "numbers", "stored", "longest", "book_id", "digest")  # facts of a header
@@ -65,7 +67,6 @@ SLOW = ("hex:3", "tic-tac-toe", "domineering:4,4", "connect-four:4,4", "breakthr
 EITHER = [*itertools.product(("tic-tac-toe", "hex:3", "clobber:3,4"), METHODS)]
 
 
-@pytest.mark.interpreted
 @pytest.mark.parametrize(
     ("text", "method"),
     [
@@ -83,7 +84,6 @@ def test_the_start_has_its_value_and_its_side_an_answer_to_every_reply(tmp_path,
         assert playing.prove(book, game, live=False).sides == sides_of(score)
 
 
-@pytest.mark.interpreted
 @pytest.mark.parametrize(
     "text", ["tic-tac-toe", "domineering:3,3", *slow("hex:3", "domineering:3,4", "connect-four:4,3")]
 )
@@ -100,14 +100,12 @@ def test_any_position_has_its_score_by_proof_numbers(text):
             assert prover.answer(state, bound) == (truth[state].score >= bound)
 
 
-@pytest.mark.interpreted
 def test_a_full_table_makes_it_slower_not_wrong(tmp_path):
     assert proved("domineering:4,4", tmp_path / "small.lmdb", table=2048).root.score == 1
     with solver.prove("domineering:4,4", tmp_path / "large.lmdb", table=1 << 20) as book:
         assert book.root.score == 1
 
 
-@pytest.mark.interpreted
 def test_a_book_serves_the_side_that_is_asked_for(tmp_path):
     for side in ("first", "second", "both"):
         header = proved(DRAWN, tmp_path / f"{side}.lmdb", Proving(side))
@@ -133,7 +131,6 @@ def short_turns(monkeypatch):
     monkeypatch.setattr("solver.solving.racing.PROOF_NUMBER_TURN", 25)
 
 
-@pytest.mark.interpreted
 @pytest.mark.parametrize("method", ["auto", *slow("alphabeta", "proof-number")])
 def test_an_interrupted_proof_goes_on_to_the_same_bytes(tmp_path, short_turns, method):
     whole = proved("tic-tac-toe", tmp_path / "whole.lmdb", Proving(method=method))
@@ -156,7 +153,6 @@ def test_an_interrupted_proof_goes_on_to_the_same_bytes(tmp_path, short_turns, m
     assert method in ("auto", whole.method)
 
 
-@pytest.mark.interpreted
 def test_a_proof_that_takes_too_long_keeps_its_work(tmp_path, short_turns):
     book = tmp_path / "proof.lmdb"
     with pytest.raises(Unproved, match="after 1[0-9]+ nodes of alpha-beta; the same command goes on from here"):
@@ -171,7 +167,6 @@ def test_a_proof_that_takes_too_long_keeps_its_work(tmp_path, short_turns):
     assert [path.name for path in tmp_path.iterdir()] == ["proof.lmdb"]
 
 
-@pytest.mark.interpreted
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -186,7 +181,6 @@ def test_games_that_cannot_be_proved_are_refused(tmp_path, text, said):
     assert not (tmp_path / "proof.lmdb").exists()
 
 
-@pytest.mark.interpreted
 def test_the_command_proves_and_the_others_take_its_book(tmp_path, short_turns):
     book = tmp_path / "hex.lmdb"
     assert "first player wins" in ok("prove", "hex:2", "-o", book, "--table", "64K", "-q")
@@ -210,7 +204,6 @@ def test_the_command_proves_and_the_others_take_its_book(tmp_path, short_turns):
     assert code == 7 and re.search("clobber is not proved after 10[0-9] nodes of alpha-beta$", err.strip())
 
 
-@pytest.mark.interpreted
 @pytest.mark.parametrize(
     ("text", "moves", "method"),
     [
@@ -260,7 +253,6 @@ def test_another_program_proves_the_book_by_the_rules(tmp_path, monkeypatch, tex
     assert code == 1 and re.match("not proved: (the book has no value|no move is known to be worth)", said)
 
 
-@pytest.mark.interpreted
 def test_a_walk_ends_when_the_time_is_up():
     """Also where no search takes long enough to be asked for it."""
     from solver.compiled.exact.proof import Prover

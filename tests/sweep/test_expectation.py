@@ -31,7 +31,7 @@ from tests.games import CHANCE_GAMES
 from tests.oracles import CHANCE_ORACLES
 from tests.refusals import raises
 from tests.solutions import columns, stops_until_solved, swept
-from tests.ways import compiled, quickly, slow, slowly, what_is_marked_by_kernels
+from tests.ways import compiled, plainly, quickly, slow, slowly, what_is_marked_by_kernels
 from tests.written import ruled
 
 __all__ = ["what_is_marked_by_kernels"]  # a fixture
@@ -232,7 +232,9 @@ def test_a_tier_with_cycles_beyond_memory_is_refused_before_others_are_solved():
 def pig(tmp_path_factory):
     """A book of pig to 10."""
     path = tmp_path_factory.mktemp("books") / "pig.lmdb"
-    pipeline.solve("pig:10", path).close()
+    with pytest.MonkeyPatch.context() as patch:
+        plainly(patch)
+        pipeline.solve("pig:10", path).close()
     return path
 
 

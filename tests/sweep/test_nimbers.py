@@ -25,6 +25,8 @@ from tests.refusals import fails, raises
 from tests.verifying.test_forgers import facts_of
 from tests.ways import slow
 
+pytestmark = pytest.mark.interpreted
+
 
 @pytest.mark.parametrize("boards", ["boards", *slow("larger")])
 @pytest.mark.parametrize("figures", NIMBERS, ids=lambda figures: f"{figures.game}-{figures.source}")
@@ -97,7 +99,6 @@ def mex(game, state, found):
     return found[state]
 
 
-@pytest.mark.interpreted
 @pytest.mark.parametrize("text", ["nim:2,3", "cram:3,2", *slow("nim:2,3,4", "cram:3,3", "nogo:3,2"), "grundy:9"])
 def test_a_book_of_nimbers_is_that_of_plain_python_and_proved(text, tmp_path, monkeypatch):
     game, truth = load_game(text), {}
@@ -115,7 +116,6 @@ def test_a_book_of_nimbers_is_that_of_plain_python_and_proved(text, tmp_path, mo
     assert verify(tmp_path / "plain.lmdb").verdict == "proved"
 
 
-@pytest.mark.interpreted
 def test_nimbers_of_more_than_a_byte(tmp_path, monkeypatch):
     """Which ends at 127."""
     monkeypatch.setattr(plain, "PLAIN_LIMIT", 0)
@@ -131,7 +131,7 @@ def test_the_nimbers_of_a_larger_board_by_the_sweep(tmp_path):
 
 
 @pytest.mark.parametrize("lie", ["large", "none"])
-@pytest.mark.parametrize("few", [10**6, pytest.param(0, marks=pytest.mark.interpreted)])
+@pytest.mark.parametrize("few", [10**6, 0])
 def test_a_wrong_nimber_is_found(few, lie, tmp_path, monkeypatch):
     with solve("nim:2,3", tmp_path / "book.lmdb", method="nimbers") as book:
         values, header = dict(book.items()), book.header

@@ -23,6 +23,8 @@ pytest.importorskip("numba")
 from solver.store import runs, shelves  # noqa: E402
 from solver.sweep import forward, parents, retrograde  # noqa: E402
 
+pytestmark = pytest.mark.interpreted
+
 MORRIS = "three-mens-morris"  # has tiers, the last of them with cycles
 CYCLIC = [one for one in ORACLES if MORRIS in one.game or not hasattr(load_game(one.game), "tier")]
 QUICK = ("mu-torere",)  # to be compiled
@@ -39,7 +41,6 @@ def by_kernels(monkeypatch):
     quickly(SMALL, [oracle for oracle in SMALL if oracle.game in QUICK]),
     ids=lambda oracle: oracle.game,
 )
-@pytest.mark.interpreted
 def test_every_value_is_the_naive_twins_and_counts_are_the_published_ones(oracle):
     solved = assert_is_the_truth(load_game(oracle.game))
     assert len(solved.tiers) == (7 if MORRIS in oracle.game else 1)
@@ -58,7 +59,6 @@ def test_folded_values_of_the_start_are_the_published_ones(oracle):
 
 
 @pytest.mark.parametrize("text", ["tic-tac-toe:3,2,2", *slow("tic-tac-toe", "connect-four:4,3")])
-@pytest.mark.interpreted
 def test_acyclic_games_agree_with_the_sweep(text):
     game = load_game(text)
     back, forth = swept(game, method="retrograde"), swept(game)
@@ -183,7 +183,6 @@ def small_blocks(monkeypatch):
         monkeypatch.setattr(parents, "BLOCK_BITS", 5)
 
 
-@pytest.mark.interpreted
 def test_chunks_of_any_size_agree(monkeypatch):
     game = load_game("three-mens-morris:1")
     whole = swept(game)
@@ -211,7 +210,6 @@ def test_chunks_of_any_size_agree(monkeypatch):
         *slow_rows(("mu-torere", 20_000), ("three-mens-morris:1", 100_000), ("three-mens-morris:1", 10**6)),
     ],
 )
-@pytest.mark.interpreted
 def test_an_index_beyond_the_memory_is_built_in_ranges(text, memory, monkeypatch):
     """Of moves that are in a file or, where the disk lacks room for them, listed once more."""
     game = load_game(text)
@@ -234,6 +232,5 @@ def test_starts_are_listed_in_parts(monkeypatch):
     assert columns(whole) == columns(frugal)
 
 
-@pytest.mark.interpreted
 def test_what_it_cannot_do_is_refused():
     raises(ResourceError, "states.*GiB of memory.*--memory", swept, load_game("mu-torere"), memory=1000)

@@ -25,6 +25,7 @@ from tests.ways import compiled, what_is_marked_by_kernels
 from tests.written import ruled
 
 __all__ = ["what_is_marked_by_kernels"]  # a fixture
+pytestmark = pytest.mark.interpreted
 
 GAME = "connect-four:3,3,3"
 KINDS = ("kalah:2,2", "mu-torere", "coins:9", "nim:1,2,3", "othello:4,2")  # margins, cycles, no symmetry, passes
@@ -87,7 +88,6 @@ def tampered(path, header, values, **changes):
 
 
 @both_ways
-@pytest.mark.interpreted
 @pytest.mark.parametrize("codec", KEYED_BY_STATE)
 def test_a_right_book_is_verified(tmp_path, solved, verify, codec):
     _, header, values = solved
@@ -230,7 +230,6 @@ FORGERIES = {  # the books that are forged, what is altered, and perhaps words o
     ],
     indirect=["verify"],
 )
-@pytest.mark.interpreted
 def test_a_forgery_is_refused(tmp_path, right, text, forgery, verify):
     """The header agrees with itself, and all checksums are right."""
     _, header, values = right(text)
@@ -243,7 +242,6 @@ def test_a_forgery_is_refused(tmp_path, right, text, forgery, verify):
         assert "malformed" not in str(refused.value)
 
 
-@pytest.mark.interpreted
 def test_a_sample_is_verified_in_plain_python(tmp_path, right, monkeypatch):
     """As if the compiled rules had confirmed a book that the plain ones do not."""
     path, header, values = right("connect-four:4,3,3")
@@ -313,7 +311,6 @@ LIARS = {
 }
 
 
-@pytest.mark.interpreted
 @pytest.mark.parametrize("liar", LIARS)
 def test_plain_python_judges_where_kernels_differ(tmp_path, solved, lie_by, liar):
     """A right book is proved, and the report says why plain Python judged; a wrong one is wrong."""
@@ -328,7 +325,6 @@ def test_plain_python_judges_where_kernels_differ(tmp_path, solved, lie_by, liar
     raises(DamagedBook, "solve again", verification.verify, path)
 
 
-@pytest.mark.interpreted
 def test_a_book_too_large_for_plain_python_is_refused(solved, lie_by, monkeypatch):
     """Where kernels and plain Python differ, nobody can judge; a fault of the whole book stays one."""
     monkeypatch.setattr(verification, "PLAIN_BYTES", 1 << 40)
@@ -396,7 +392,6 @@ def test_a_book_of_rules_that_compile_to_others_is_proved(tmp_path, monkeypatch,
     raises(DamagedBook, "solve again", verification.verify, path, game)
 
 
-@pytest.mark.interpreted
 def test_a_book_beyond_the_memory_is_verified_in_files_and_passes(tmp_path, solved, monkeypatch):
     pytest.importorskip("numba")
     from solver.verifying import audit
@@ -411,7 +406,6 @@ def test_a_book_beyond_the_memory_is_verified_in_files_and_passes(tmp_path, solv
         audit.check_values(book, Rules(book.game), memory=100)
 
 
-@pytest.mark.interpreted
 @pytest.mark.parametrize(
     ("text", "method"),
     [(GAME, "auto"), ("kalah:2,2", "auto"), ("mu-torere", "auto"), ("piglet:2", "auto"), ("nim:2,3", "nimbers")],
@@ -480,7 +474,6 @@ def test_states_up_to_the_last_of_63_bits_are_solved_and_verified(tmp_path, monk
         ([0, 1, (1 << 63) - 2, (1 << 63) - 1], 8),
     ],
 )
-@pytest.mark.interpreted
 def test_packed_states_are_those_that_were_packed(states, width):
     """In parts of any length, up to the last of 63 bits; and only they are found."""
     pytest.importorskip("numba")

@@ -1,5 +1,6 @@
-"""Arrays by number, for rules that take moves back: the same book as by sorting, byte for byte."""
+"""Arrays by state, and by number for rules that take moves back: the same book as by sorting, byte for byte."""
 
+import itertools
 import json
 import math
 import random
@@ -13,10 +14,13 @@ from solver.base.value import Value, sign_of
 from solver.book import Book
 from solver.book.codecs.ranked import Ranks
 from solver.check.conformance import check_game
+from solver.estimate import estimation
 from solver.export import site
-from solver.export.bin import facts_of
+from solver.export.bin import facts_of as exported_facts
 from solver.export.layout import layout_of as layout_of_rules
 from solver.play.player import Player
+from solver.report import searches
+from solver.report.facts import facts_of
 from solver.rules.game import Rules
 from solver.rules.orbits import layout_of, orbits
 from solver.solving import pipeline
@@ -25,7 +29,7 @@ from solver.verifying import verification
 from tests import naive, oracles
 from tests.books import write_values
 from tests.refusals import raises
-from tests.solutions import Stopped, stops_until_solved
+from tests.solutions import Stopped, assert_is_the_truth, stops_until_solved, swept, values
 from tests.ways import slow, slow_rows
 from tests.written import ruled
 
@@ -33,7 +37,11 @@ np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
 from solver.compiled import edges  # noqa: E402
-from solver.sweep import by_number, exhaustive, forward, numbered, resources  # noqa: E402
+from solver.store.work import Work  # noqa: E402
+from solver.sweep import arrays, by_number, exhaustive, forward, numbered, resources, scale  # noqa: E402
+from solver.sweep.checkpoint import ArrayState, Checkpoint  # noqa: E402
+
+pytestmark = pytest.mark.interpreted
 
 # Men on a ring of `points`: place two each, then step to an empty neighbour; who closes three in a row with the other
 # side's man in the middle takes it, and who has one man left, or cannot move, has lost.
@@ -200,7 +208,6 @@ def test_the_book_is_that_of_the_sorted_sweep(tmp_path, monkeypatch, by_kernels,
 @pytest.mark.parametrize("codec", ["instant", *slow("ranked")])
 @pytest.mark.parametrize("wdl", [False, *slow(True)], ids=["distances", "wdl"])
 @pytest.mark.parametrize("everywhere", [False, *slow(True)], ids=["", "everywhere"])
-@pytest.mark.interpreted
 def test_every_value_is_the_naive_twins(tmp_path, monkeypatch, by_kernels, ring, everywhere, wdl, codec):
     """Symmetric positions, several numbers of one position, and numbers that play does not reach."""
     game = ring(everywhere=everywhere)
@@ -228,7 +235,6 @@ Pair = ruled(
 )
 
 
-@pytest.mark.interpreted
 def test_moves_that_stay_are_seen_though_others_win(tmp_path, monkeypatch, by_kernels):
     """Wins are looked no further into, but play may come back all the same."""
     assert_are_the_same_bytes(Pair(), tmp_path, monkeypatch, wdl=True)
@@ -241,7 +247,6 @@ def test_numbers_by_scan_do_as_well(tmp_path, monkeypatch, by_kernels, ring, sym
     assert_are_the_same_bytes(ring(scanned=True), tmp_path, monkeypatch, symmetry=symmetry)
 
 
-@pytest.mark.interpreted
 @pytest.mark.parametrize("symmetry", [False, True])
 def test_all_positions_are_starts(monkeypatch, by_kernels, ring, symmetry):
     """By number where they are folded, of which there may be more than a game can list."""
@@ -258,7 +263,6 @@ def test_all_positions_are_starts(monkeypatch, by_kernels, ring, symmetry):
 @pytest.mark.parametrize(
     ("everywhere", "codec"), [(False, "ranked"), *slow_rows((True, "ranked"), (False, "instant"), (True, "compact"))]
 )
-@pytest.mark.interpreted
 def test_distances_to_a_conversion_are_the_naive_twins(tmp_path, by_kernels, ring, everywhere, codec):
     game = ring(everywhere=everywhere)
     values, plies = naive.solve(game), naive.conversions(game)
@@ -271,13 +275,12 @@ def test_distances_to_a_conversion_are_the_naive_twins(tmp_path, by_kernels, rin
                 assert book.plies_to_conversion(game.canonical(state)) == plies.get(state)
         looked_up = book.lookup(list(plies))
         assert looked_up.scores.tolist() == [values[state].score for state in plies]
-        facts = json.loads(facts_of(book.header))
+        facts = json.loads(exported_facts(book.header))
         assert facts["wdl"] and facts["longest"] is None and "conversion" not in facts
     assert verification.verify(tmp_path / "book.lmdb", game).verdict == "proved"
 
 
 @pytest.mark.parametrize("plain_limit", [0, *slow(1 << 20)])
-@pytest.mark.interpreted
 def test_a_forged_distance_to_a_conversion_is_refused(tmp_path, monkeypatch, by_kernels, ring, plain_limit):
     """By the compiled audit, and by the plain one."""
     game = ring()
@@ -297,7 +300,6 @@ def test_a_forged_distance_to_a_conversion_is_refused(tmp_path, monkeypatch, by_
     assert verification.verify(tmp_path / "forged.lmdb", game).verdict == "proved"
 
 
-@pytest.mark.interpreted
 def test_players_finish_wins_by_distances_to_a_conversion(tmp_path, by_kernels, ring):
     """Against the longest defence, whatever the tiers: no search of theirs could."""
     game = ring()
@@ -332,7 +334,6 @@ def test_where_no_distances_to_a_conversion_can_be_found(tmp_path, by_kernels, r
 
 @pytest.mark.parametrize("step", [61, *slow(1)])
 @pytest.mark.parametrize("option", ["conversion", *slow("wdl", "")])
-@pytest.mark.interpreted
 def test_a_solve_stopped_anywhere_goes_on_to_the_same_book(tmp_path, by_kernels, ring, option, step):
     # It goes on from where it was, so that n stops take it through n * (n + 1) / 2 reports
     assert stops_until_solved(ring(), tmp_path, step, **({option: True} if option else {})) > 10 // step
@@ -391,7 +392,6 @@ def test_parents_that_lack_a_move_are_found(ring):
     raises(GameError, "parents yields it 0 times", check_game, ring(bug=" or target == 0"), playouts=20)
 
 
-@pytest.mark.interpreted
 def test_a_solve_finds_parents_that_lack_a_move(tmp_path, monkeypatch, by_kernels, ring):
     """Even where random games did not: each solve looks at some states of every tier."""
     game = ring(bug=" or target == 0")
@@ -399,7 +399,6 @@ def test_a_solve_finds_parents_that_lack_a_move(tmp_path, monkeypatch, by_kernel
     raises(GameError, "parents yields it", pipeline.solve, game, tmp_path / "book.lmdb")
 
 
-@pytest.mark.interpreted
 def test_what_arrays_cannot_take_is_sorted(tmp_path, monkeypatch, by_kernels, ring):
     """With a line that says so, and nothing left of the work."""
     game, said = ring(":8,3"), []  # its kernels are compiled with the limit of this test
@@ -413,7 +412,6 @@ def test_what_arrays_cannot_take_is_sorted(tmp_path, monkeypatch, by_kernels, ri
     assert not (tmp_path / "book.lmdb.work").exists()
 
 
-@pytest.mark.interpreted
 def test_other_methods_mean_what_they_mean_elsewhere(tmp_path, monkeypatch, by_kernels, ring):
     """Retrograde analysis takes the game as one tier, and minimax no game that play comes back in."""
     game = ring()
@@ -423,7 +421,6 @@ def test_other_methods_mean_what_they_mean_elsewhere(tmp_path, monkeypatch, by_k
     raises(MethodError, "stays in its tier", pipeline.solve, game, method="minimax")
 
 
-@pytest.mark.interpreted
 def test_a_checkpoint_is_of_the_arrays_that_were_chosen_first(tmp_path, monkeypatch, by_kernels, ring):
     def stop(step, *report):
         if step == "resolve":
@@ -436,7 +433,6 @@ def test_a_checkpoint_is_of_the_arrays_that_were_chosen_first(tmp_path, monkeypa
     raises(ResourceError, "raise --memory, or --restart", pipeline.solve, game, path)
 
 
-@pytest.mark.interpreted
 def test_too_many_positions_for_the_memory_are_refused_at_once(by_kernels):
     raises(ResourceError, "--wdl", pipeline.solve, "nine-mens-morris:7", memory=1 << 30)
 
@@ -480,3 +476,153 @@ def test_positions_up_to_symmetry_are_as_many_as_burnside_counts(text):
         assert sum(classes[mine, theirs] for mine in range(3, 10) for theirs in range(3, 10)) == 8_904_593_601
     else:
         assert pipeline.solve(text, wdl=True).states == total
+
+
+DENSE = ["dots-and-boxes:2,1", "dots-and-boxes:2,2", "dots-and-boxes:3,2", "dots-and-boxes:1,4"]
+# Climb one to three steps, or, from every fifth, `jump`; who cannot move loses. Every third number is a state
+Sparse = ruled(
+    "Sparse",
+    fields="rise: int = 7\njump: int = 9\ntop: int = 40\nnumbers: int = 121",
+    size="self.numbers",
+    actions="for step in (1, 2, 3, self.jump):\n"
+    "    if state // 3 + step <= self.top and (step < 4 or state // 3 % 5 == 4):\n        yield step",
+    result="state + 3 * action",
+    is_terminal="state == 3 * self.top",
+    tier="state // 3 * self.rise // 7",
+)
+
+
+class Sorted(Exception):
+    """The sorted sweep was begun."""
+
+
+def never(*arguments, **options):
+    raise Sorted
+
+
+@pytest.mark.parametrize(
+    ("text", "symmetry"),
+    [(DENSE[0], True), *slow_rows(*itertools.product(DENSE[1:], (True, False)), (DENSE[0], False))],
+)
+def test_dense_and_sorted_books_are_the_same_bytes(tmp_path, monkeypatch, by_kernels, text, symmetry):
+    with monkeypatch.context() as patch:
+        patch.setattr(exhaustive, "Forward", never)
+        pipeline.solve(text, tmp_path / "dense.lmdb", symmetry=symmetry).close()
+    monkeypatch.setattr(resources, "DENSE_BYTES", 1 << 50)
+    said = []
+    pipeline.solve(text, tmp_path / "sorted.lmdb", symmetry=symmetry, say=said.append).close()
+    assert (tmp_path / "dense.lmdb").read_bytes() == (tmp_path / "sorted.lmdb").read_bytes()
+    assert len(said) == 1 and "states are sorted: arrays of " in said[0] and "--memory" in said[0]
+
+
+@pytest.mark.parametrize(("rise", "span"), [(7, 64), *slow_rows((7, 1 << 20), (21, 8))])
+def test_states_few_and_far_between_have_their_values(monkeypatch, rise, span):
+    monkeypatch.setattr(arrays, "NUMBERS_PER_CALL", span)
+    monkeypatch.setattr(exhaustive, "Forward", never)
+    game = Sparse(rise=rise)
+    solved = assert_is_the_truth(game)
+    found = values(solved)
+    assert solved.root == found[0]
+    longest = max(value.distance for value in found.values() if value.score > 0)
+    assert solved.longest == (longest, min(s for s, value in found.items() if value == (1, longest)))
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"rise": 1}, "has a move that stays in its tier"),
+        *slow_rows(
+            ({"jump": 260, "top": 300, "numbers": 901}, "more than 254 tiers"),
+            ({"top": 300, "numbers": 901}, "more than 254 tiers"),
+        ),
+    ],
+)
+def test_games_that_arrays_cannot_take_are_sorted(options, reason):
+    said = []
+    game = Sparse(**options)
+    solved = swept(game, say=said.append)
+    assert said == [line for line in said if line.startswith("states are sorted: ") and reason in line] != []
+    assert solved.root == naive.solve(game)[0]
+
+
+def test_what_sorting_has_no_use_for_is_taken_from_the_folder(tmp_path):
+    said = []
+    game = Sparse(rise=1)
+    folder = tmp_path / "work"
+    with Work(folder, "one", every=0) as work:
+        saved = work.column("array", np.uint8, numbered=True)  # as a checkpoint leaves it
+        work.checkpoint(Checkpoint(arrays=ArrayState("ByState", marks=saved.name)))
+        assert (folder / f"{saved.name}.column").exists()
+        assert swept(game, work, say=said.append).root == naive.solve(game)[0]
+        assert any("stays in its tier" in line for line in said)
+        assert not [name for name in work.columns if name.startswith("array")]
+        assert not list(folder.glob("array-*"))
+
+
+# Take one or two of the coins; each taken from the heap with k left scores k + 1. Most points win
+Rich = ruled(
+    "Rich",
+    fields="score_game = True\ncoins: int = 30",
+    size="self.coins + 1",
+    actions="yield from range(1, min(2, self.coins - state) + 1)",
+    reward="state * action + action",
+    is_terminal="state == self.coins",
+    utility="0",
+    tier="state",
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 2])
+def test_margins_beyond_a_byte_are_found_in_wider_arrays(monkeypatch, workers):
+    monkeypatch.setattr(arrays, "NUMBERS_PER_CALL", 8)
+    monkeypatch.setattr(exhaustive, "Forward", never)
+    kinds, wider = [], scale.wider
+    monkeypatch.setattr(scale, "wider", lambda *given: kinds.append(wider(*given)) or kinds[-1])
+    solved, best = swept(Rich(230), workers=workers), [0] * 231
+    for state in reversed(range(230)):
+        best[state] = max((state + 1) * step - best[state + step] for step in (1, 2) if state + step <= 230)
+    assert solved.root.score == best[0] and len(kinds) == 1 and max(map(abs, best)) > 127
+    assert {state: value.score for state, value in values(solved).items()} == dict(enumerate(best[:-1]))
+
+
+def test_a_disk_too_small_for_the_book_is_refused_before_values_are_sought(tmp_path, monkeypatch, by_kernels):
+    monkeypatch.setattr(Work, "free", lambda self: 10)
+    monkeypatch.setattr(arrays.ByState, "backward", never)
+    with pytest.raises(ResourceError, match="the values of 4,095 states and their book need about 6,142 bytes more"):
+        pipeline.solve("dots-and-boxes:2,2", tmp_path / "book.lmdb", symmetry=False)
+    raises(Sorted, None, pipeline.solve, "dots-and-boxes:2,2", tmp_path / "book.lmdb", symmetry=False, anyway=True)
+
+
+def test_a_state_beyond_size_is_refused():
+    raises(GameError, "not below size", swept, Sparse(numbers=20))
+    raises(GameError, "starts at 0, and size", swept, Sparse(numbers=0))
+
+
+@pytest.mark.parametrize("text", [DENSE[0], *slow(DENSE[1])])
+def test_a_solve_by_state_goes_on_wherever_it_was_stopped(tmp_path, by_kernels, text):
+    said = []
+    assert stops_until_solved(text, tmp_path, say=said.append) > 5
+    assert any("tiers counted" in line for line in said)
+
+
+def test_a_checkpoint_of_arrays_wants_the_memory_for_them(tmp_path):
+    game = load_game("dots-and-boxes:2,2")
+
+    def stop(step, done, total, note=""):
+        if step == "backward":
+            raise Stopped
+
+    with pytest.raises(Stopped), Work(tmp_path / "work", "one", every=0) as work:
+        swept(game, work, progress=stop)
+    with pytest.raises(ResourceError, match="raise --memory, or --restart"), Work(tmp_path / "work", "one") as work:
+        swept(game, work, memory=1000)
+    with Work(tmp_path / "work", "one") as work:
+        assert swept(game, work).root.score == 2
+
+
+@pytest.mark.slow
+def test_an_estimate_knows_of_arrays():
+    dense = estimation.of_sweep(load_game("dots-and-boxes:2,2"), symmetry=False, seconds=math.inf)
+    assert (dense.stored, dense.memory, dense.disk) == (4095, (150 << 20) + 3 * 4096, round(1.5 * 4095))
+    assert dense.by_state and "less with --memory, and then more time and disk" in searches.sweep_text(facts_of(dense))
