@@ -24,7 +24,6 @@ GAME = "tic-tac-toe"
 
 @pytest.fixture(scope="module")
 def truth(tmp_path_factory):
-    """The digest of the book of plain Python."""
     book = tmp_path_factory.mktemp("truth") / "book.lmdb"
     assert run("solve", GAME, "-q", "-o", book)[0] == 0
     return digest(book)

@@ -24,18 +24,15 @@ from solver.solving.ways import grown
 from solver.solving.ways.grown import Growing, Tree, positions_of
 from solver.verifying.verification import verify
 from tests import naive
-from tests.commands import run
+from tests.commands import ok, run
 from tests.compiled.test_depth import evaluation
 from tests.interpreted import interpret
-from tests.refusals import raises
+from tests.refusals import fails, raises
 from tests.ways import until
 
 pytestmark = pytest.mark.interpreted
 GAME = "connect-four:4,3"
 KIND = Estimate("outcome", 2, "evaluate", "0" * 64)
-
-
-# -- the tree
 
 
 def unfinished(game):
@@ -106,12 +103,8 @@ def test_leaves_are_those_of_likely_play():
 
 def test_games_in_which_play_comes_back_are_refused():
     rules = Rules(load_game("mu-torere"))
-    tree = Tree(rules, KIND)
-    with pytest.raises(MethodError, match="cycles"):
-        tree.add((state, 0.001) for state in naive.solve(rules.game, True) if not rules.is_terminal(state))
-
-
-# -- growing
+    states = ((state, 0.001) for state in naive.solve(rules.game, True) if not rules.is_terminal(state))
+    raises(MethodError, "cycles", Tree(rules, KIND).add, states)
 
 
 @pytest.fixture(autouse=True)
@@ -190,8 +183,8 @@ def test_games_are_put_in_first(tmp_path):
         children = {rules.result(state, action) for state in asked for action in rules.actions(state)}
         assert all(child in opened for child in children if not rules.is_terminal(child))
     before = path.read_bytes()
-    with pytest.raises(PositionError, match="line 2: move 3 of '1 2 9': '9' is not a legal move"):
-        grow(path, Growing(positions=900, games=["1 2", "1 2 9"]))
+    message = "line 2: move 3 of '1 2 9': '9' is not a legal move"
+    raises(PositionError, message, grow, path, Growing(positions=900, games=["1 2", "1 2 9"]))
     assert path.read_bytes() == before
 
 
@@ -203,25 +196,23 @@ def test_growing_ends_where_nothing_is_left(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("change", "error", "message"),
+    ("game", "options", "plan", "error", "message"),
     [
-        ({"depth": 3}, BookError, "searches of 1 ply: --depth 1"),
-        ({"game": "connect-four:4,4"}, ForeignBook, "made by rules"),
-        ({"symmetry": False}, BookError, "folded by symmetry: --restart"),
-        ({"game": "nim"}, MethodError, "no evaluate"),
-        ({"game": "pig:15"}, MethodError, "game of chance"),
-        ({"game": "mu-torere"}, MethodError, "no tier"),
-        ({"evaluate": "other.eval"}, ForeignBook, "the evaluation was made by rules .*connect-four:4,3"),
+        (GAME, {}, {"depth": 3}, BookError, "searches of 1 ply: --depth 1"),
+        ("connect-four:4,4", {}, {}, ForeignBook, "made by rules"),
+        (GAME, {"symmetry": False}, {}, BookError, "folded by symmetry: --restart"),
+        ("nim", {}, {}, MethodError, "no evaluate"),
+        ("pig:15", {}, {}, MethodError, "game of chance"),
+        ("mu-torere", {}, {}, MethodError, "no tier"),
+        (GAME, {}, {"evaluate": "4x4.eval"}, ForeignBook, "the evaluation was made by rules .*connect-four:4,3"),
     ],
 )
-def test_what_cannot_grow_is_refused_and_nothing_lost(book, tmp_path, monkeypatch, change, error, message):
+def test_what_cannot_grow_is_refused_and_nothing_lost(book, tmp_path, monkeypatch, game, options, plan, error, message):
     monkeypatch.chdir(tmp_path)
     shutil.copy(book, "a.lmdb")
-    if "evaluate" in change:
-        write("other.eval", evaluation(load_game("connect-four:4,4")))
-    plan = Growing(positions=900, depth=change.get("depth"), evaluate=change.get("evaluate"))
-    with pytest.raises(error, match=message):
-        pipeline.grow(change.get("game", GAME), "a.lmdb", plan, Options(symmetry=change.get("symmetry", True)))
+    if plan.get("evaluate"):
+        write("4x4.eval", evaluation(load_game("connect-four:4,4")))
+    raises(error, message, pipeline.grow, game, "a.lmdb", Growing(positions=900, **plan), Options(**options))
     assert (tmp_path / "a.lmdb").read_bytes() == book.read_bytes()
 
 
@@ -248,18 +239,15 @@ def test_margins_grow_too(tmp_path, text):
     assert verify(path, search=0.05).verdict == "consistent"
 
 
-# -- what is made of it
-
-
 def test_query_says_what_is_an_estimate(book):
-    facts = json.loads(run("query", book, "start", "--json")[1])
+    facts = json.loads(ok("query", book, "start", "--json"))
     assert facts["source"] == "book" and not facts["exact"] and facts["depth"] == 1
     assert facts["evaluation"] == "evaluate" and facts["score"] is None and -1 < facts["estimate"] < 1
     assert all(move["source"] == "book" for move in facts["moves"])
-    assert "(book by evaluate, 1 ply ahead)" in run("query", book, "start")[1]
-    assert json.loads(run("query", book, "start", "--json", "--no-moves")[1])["estimate"] == facts["estimate"]
-    line = json.loads(run("query", book, "--no-moves", "-", stdin=f"#{facts['state']}\n")[1])
-    assert line["estimate"] == facts["estimate"] and line["exact"] is False
+    assert "(book by evaluate, 1 ply ahead)" in ok("query", book, "start")
+    for words, stdin in ((["start", "--json"], None), (["-"], f"#{facts['state']}\n")):
+        alone = json.loads(ok("query", book, "--no-moves", *words, stdin=stdin))
+        assert alone["estimate"] == facts["estimate"] and alone["exact"] is False
 
 
 def test_a_player_takes_the_book_s_word_and_searches_beyond_it(book):
@@ -276,23 +264,23 @@ def test_a_player_takes_the_book_s_word_and_searches_beyond_it(book):
 
 
 def test_info_verify_trim_pack_and_export(book, tmp_path):
-    facts = json.loads(run("info", book, "--json")[1])
+    facts = json.loads(ok("info", book, "--json"))
     assert facts["estimate"]["depth"] == 1 and facts["scope"] == "grown" and facts["root"]["value"] == "estimate"
-    assert "exact, the others estimates of searches of 1 ply by evaluate" in run("info", book)[1]
+    assert "exact, the others estimates of searches of 1 ply by evaluate" in ok("info", book)
     assert run("verify", book, "-q", "--search", 0.05)[0] == 7
-    assert run("trim", book, "-o", tmp_path / "t.lmdb", "--max-ply", 2, "-q")[0] == 0
+    ok("trim", book, "-o", tmp_path / "t.lmdb", "--max-ply", 2, "-q")
     with Book(tmp_path / "t.lmdb") as trimmed, Book(book) as whole:
         assert 0 < len(trimmed) < len(whole) and all(whole[state] == value for state, value in trimmed.items())
     assert verify(tmp_path / "t.lmdb", search=0.05).verdict == "consistent"
     assert "--max-ply or --max-bytes" in run("trim", book, "-o", tmp_path / "t.lmdb", "--for", "first")[2]
-    assert run("pack", book, "-o", tmp_path / "p.lmdb", "-q")[0] == 0
+    ok("pack", book, "-o", tmp_path / "p.lmdb", "-q")
     assert dict(Book(tmp_path / "p.lmdb")) == dict(Book(book))
-    assert run("export", book, "-o", tmp_path / "a.jsonl", "-q")[0] == 0
+    ok("export", book, "-o", tmp_path / "a.jsonl", "-q")
     rows = [json.loads(row) for row in (tmp_path / "a.jsonl").read_text("utf-8").splitlines()]
     assert {row["value"] for row in rows} >= {"estimate", "draw", "loss"}
-    assert run("export", book, "-o", tmp_path / "a.bin", "-q")[0] == 0
+    ok("export", book, "-o", tmp_path / "a.bin", "-q")
+    ok("grade", book, "-", "-q", stdin="1 2 3\n")
     assert "learn from a solved book" in run("learn", book, "-o", tmp_path / "x.eval")[2]
-    assert run("grade", book, "-", "-q", stdin="1 2 3\n")[0] == 0
 
 
 def test_grown_books_are_merged_and_valued_anew(tmp_path):
@@ -317,22 +305,20 @@ def test_variety_is_among_moves_that_lose_little():
 def test_the_command_line(book, tmp_path):
     path, games = tmp_path / "a.lmdb", tmp_path / "games.txt"
     games.write_text("1 1\n1 2 9\n")
-    assert run("grow", GAME, "-o", path)[0] == 2
-    code, _, error = run("grow", GAME, "-o", path, "--positions", 50, "--add", games)
-    assert code == 4 and "line 2" in error and not path.exists()
-    code, out, _ = run("grow", GAME, "-o", path, "--time", "0s", "--depth", 2, "-q", "--json")
-    assert code == 0 and json.loads(out)["stored"] == 1
-    assert run("grow", GAME, "-o", path, "--time", "soon")[0] == 2
-    code, out, _ = run("play", book, "--second", "--variety", 0.5, "--seed", 1, stdin="quit\n")
-    assert code == 0 and "computer:" in out
+    fails(4, "line 2", "grow", GAME, "-o", path, "--positions", 50, "--add", games)
+    assert not path.exists()
+    assert json.loads(ok("grow", GAME, "-o", path, "--time", "0s", "--depth", 2, "-q", "--json"))["stored"] == 1
+    for words in ([], ["--time", "soon"]):
+        assert run("grow", GAME, "-o", path, *words)[0] == 2
+    assert "computer:" in ok("play", book, "--second", "--variety", 0.5, "--seed", 1, stdin="quit\n")
 
 
 def test_a_grown_book_plays_matches_and_an_evaluation_goes_on_where_it_ends(book, tmp_path):
-    words = ("match", f"{book}@2", "evaluate@2", "--games", 4, "--plies", 0, "--json", "-q")
-    facts = json.loads(run(*words)[1])
+    model = tmp_path / "c4.eval"
+    facts = json.loads(ok("match", f"{book}@2", "evaluate@2", "--games", 4, "--plies", 0, "--json", "-q"))
     assert facts["wins"] + facts["draws"] + facts["losses"] == facts["games"]
-    write(tmp_path / "c4.eval", evaluation(load_game(GAME)))
-    grow(tmp_path / "a.lmdb", Growing(positions=1, evaluate=str(tmp_path / "c4.eval")))
+    write(model, evaluation(load_game(GAME)))
+    grow(tmp_path / "a.lmdb", Growing(positions=1, evaluate=str(model)))
     words = ("match", tmp_path / "a.lmdb", "random", "--games", 2, "-q")
     assert "--evaluate names it" in run(*words)[2]
-    assert run(*words, "--evaluate", tmp_path / "c4.eval")[0] == 0
+    ok(*words, "--evaluate", model)

@@ -19,7 +19,6 @@ GAME = "connect-four:3,3,3"
 
 @pytest.fixture(scope="module")
 def solved(tmp_path_factory):
-    """The lines of a book, and the book."""
     folder = tmp_path_factory.mktemp("import")
     with pipeline.solve(load_game(GAME), folder / "book.lmdb") as book:
         export(book, folder / "book.jsonl", ["state", "score", "distance"])

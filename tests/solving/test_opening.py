@@ -43,13 +43,6 @@ def test_states_of_connect_four_by_ply():
     assert estimation.mean_parents(Rules(load_game("connect-four"), False), layers[:5]) == 238 * 7 / 1120
 
 
-def test_work_is_done_when_all_states_are_and_first_ones_count_most():
-    assert [estimation.work_done(share, 1.0) for share in (0.25, 1.0)] == pytest.approx([0.25, 1.0])
-    ancestors = 2.0**estimation.SHARED
-    done = [estimation.work_done(share, 2.0) for share in (0.0, 1e-18, 0.1, 0.5, 1.0)]
-    assert done == pytest.approx([0.0, 1e-18 * ancestors, 1 - 0.9**ancestors, 1 - 0.5**ancestors, 1.0], rel=1e-9, abs=0)
-
-
 @pytest.fixture
 def arrays(monkeypatch):
     """Plies are taken by arrays from the first on, a few states at a time."""

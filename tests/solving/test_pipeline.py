@@ -123,7 +123,6 @@ DOWN, ROUND = "max(state - action, 0)", "(state + action) % 20 + 1"
 
 
 def stones(path, result, **bodies):
-    """Margins, with a tier or without."""
     bodies = {"initial": "12", "is_terminal": "state <= 0 or state >= 1000", "utility": "3 - state % 7", **bodies}
     return load_game(write_rules(path, fields="score_game = True", result=result, **bodies))
 

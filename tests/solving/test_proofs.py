@@ -39,7 +39,6 @@ OF_VALUES = ("palette", "numbers", "stored", "longest", "book_id", "digest")  # 
 
 
 def proved(game, path, plan=None, **options):
-    """Write a proof book; its header."""
     asked = Options(table=options.pop("table", SMALL_TABLE), **options)
     return pipeline.run(game, path, asked, plan or Proving())
 
@@ -126,7 +125,6 @@ def test_a_proof_takes_little_more_than_the_trimmed_book_of_a_solve(tmp_path):
 
 @pytest.fixture
 def short_turns(monkeypatch):
-    """Races in turns of few nodes."""
     monkeypatch.setattr("solver.solving.racing.ALPHABETA_TURN", 100)
     monkeypatch.setattr("solver.solving.racing.PROOF_NUMBER_TURN", 25)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from solver.base import extras, options, system
-from solver.base.errors import BookError, GameError, MethodError, ResourceError
+from solver.base.errors import GameError, MethodError, ResourceError
 from solver.base.extras import LEAST_MEMORY, MEMORY_SHARE, free_memory
 from solver.base.files import hold
 from solver.base.kinds import Method
@@ -72,48 +72,27 @@ def test_plain_python_ends_where_the_memory_does(monkeypatch, tmp_path):
 
 
 GIB = 1 << 30
-GROUPS = [  # of a process, files of control groups, free gibibytes
+INACTIVE = f"anon 1\ninactive_file {2 * GIB}\n"
+GROUPS = [  # of a process, files of control groups, in gibibytes or texts, free gibibytes
     ("", {}, 10),
     ("0::/", {"memory.max": "max"}, 10),
     # the group's own limit, what files take of it not counted
-    (
-        "0::/a/b",
-        {
-            "a/b/memory.max": 8 * GIB,
-            "a/b/memory.current": 6 * GIB,
-            "a/b/memory.stat": f"anon 1\ninactive_file {2 * GIB}\n",
-        },
-        4,
-    ),
+    ("0::/a/b", {"a/b/memory.max": 8, "a/b/memory.current": 6, "a/b/memory.stat": INACTIVE}, 4),
     # that of the group around it
-    (
-        "0::/a/b",
-        {"a/memory.high": 3 * GIB, "a/memory.current": 0, "a/b/memory.max": 8 * GIB, "a/b/memory.current": 0},
-        3,
-    ),
+    ("0::/a/b", {"a/memory.high": 3, "a/memory.current": 0, "a/b/memory.max": 8, "a/b/memory.current": 0}, 3),
     # version 1, in a container that sees its own group as the top
-    (
-        "4:cpu:/x\n3:memory,hugetlb:/docker/1\n",
-        {"memory/memory.limit_in_bytes": 5 * GIB, "memory/memory.usage_in_bytes": GIB},
-        4,
-    ),
+    ("3:memory,hugetlb:/docker/1\n", {"memory/memory.limit_in_bytes": 5, "memory/memory.usage_in_bytes": 1}, 4),
 ]
 
 
 @pytest.mark.parametrize(("group", "files", "free"), GROUPS, ids=range(len(GROUPS)))
 def test_free_memory_is_what_the_control_groups_leave(tmp_path, group, files, free):
-    files = {f"sys/fs/cgroup/{name}": text for name, text in files.items()} | {"proc/self/cgroup": group}
-    for name, text in {"proc/meminfo": f"MemTotal: 1 kB\nMemAvailable: {10 * GIB >> 10} kB\n", **files}.items():
+    texts = {"proc/meminfo": f"MemTotal: 1 kB\nMemAvailable: {10 * GIB >> 10} kB\n", "proc/self/cgroup": group}
+    texts |= {f"sys/fs/cgroup/{name}": fact if type(fact) is str else str(fact * GIB) for name, fact in files.items()}
+    for name, text in texts.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(str(text))
+        (tmp_path / name).write_text(text)
     assert free_memory(tmp_path) == int(MEMORY_SHARE * free * GIB)
-
-
-def test_a_target_that_cannot_be_written_is_refused_before_solving(tmp_path):
-    (tmp_path / "folder.lmdb").mkdir()
-    for target in (tmp_path / "missing" / "book.lmdb", tmp_path / "folder.lmdb"):
-        with pytest.raises((BookError, ResourceError)):
-            pipeline.solve(load_game("connect-four"), target)  # would take hours
 
 
 @pytest.mark.parametrize("kernels", [False, pytest.param(True, marks=compiled)])
@@ -147,7 +126,6 @@ def test_a_broken_installation_is_named_and_done_without(tmp_path, name, code, r
 
 
 def make_large(name):
-    """Make a file of a terabyte without a line."""
     with open(name, "wb") as file:
         file.truncate(1 << 40)
 
@@ -173,7 +151,6 @@ if sys.platform != "win32":  # which has no such pipes and devices, nor files wi
     ],
 )
 def test_no_input_is_waited_for_or_without_end(tmp_path, monkeypatch, command, code, too_large):
-    """A pipe into which nobody writes, a device, a folder, and a file of a terabyte without a line."""
     monkeypatch.chdir(tmp_path)
     for name, make in ODD_FILES.items():
         make(name)
@@ -199,11 +176,19 @@ def test_rules_that_fail_are_told_from_memory_that_does_not_suffice(tmp_path, bo
         assert found == code and re.match(f"Error: .*{message}", err), err
 
 
-@pytest.mark.parametrize("name", ["book.lmdb/", "n" * 255, "n" * 5000, "folder/../book.lmdb/", "/dev/full", "."])
+@pytest.mark.parametrize(
+    "name", ["book.lmdb/", "no/book.lmdb", "n" * 255, "n" * 5000, "folder/../book.lmdb/", "/dev/full", "."]
+)
 def test_names_that_no_file_can_have_are_refused(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     book = shipped.path_of("coins")
-    for command in ("solve coins -o", f"pack {book} -o", f"learn {book} -o", "info coins --plot", "export coins -o"):
+    for command in (
+        "solve connect-four -o",
+        f"pack {book} -o",
+        f"learn {book} -o",
+        "info coins --plot",
+        "export coins -o",
+    ):
         if command.startswith("export") and name.endswith("/"):
             continue  # a page
         code, _, err = run(*command.split(), name)

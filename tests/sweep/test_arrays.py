@@ -282,7 +282,6 @@ def test_distances_to_a_conversion_are_the_naive_twins(tmp_path, by_kernels, rin
 
 @pytest.mark.parametrize("plain_limit", [0, *slow(1 << 20)])
 def test_a_forged_distance_to_a_conversion_is_refused(tmp_path, monkeypatch, by_kernels, ring, plain_limit):
-    """By the compiled audit, and by the plain one."""
     game = ring()
     pipeline.solve(game, tmp_path / "book.lmdb", conversion=True).close()
     monkeypatch.setattr(verification, "PLAIN_LIMIT", plain_limit)
@@ -400,7 +399,6 @@ def test_a_solve_finds_parents_that_lack_a_move(tmp_path, monkeypatch, by_kernel
 
 
 def test_what_arrays_cannot_take_is_sorted(tmp_path, monkeypatch, by_kernels, ring):
-    """With a line that says so, and nothing left of the work."""
     game, said = ring(":8,3"), []  # its kernels are compiled with the limit of this test
     with monkeypatch.context() as context:
         sorting(context)

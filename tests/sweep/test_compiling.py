@@ -1,9 +1,11 @@
 """Compiling in another process while plain Python tries a game: gone with its parent, silent, and never needed."""
 
 import json
+import os
 import signal
 import sys
 import textwrap
+import threading
 from pathlib import Path
 
 import pytest
@@ -87,24 +89,16 @@ def test_rules_that_do_not_compile_are_told_once_by_the_solve(tmp_path):
 
 
 def test_the_other_process_goes_with_its_parent_and_is_not_waited_for(tmp_path):
-    gone = run(
-        tmp_path,
-        """
-        compiling.TINY_SOLVE_SECONDS = 10_000
-        other = compiling.ForkedCompiler(rules, True)
-        [process] = other.processes
-        other.stop()
-        try:
-            os.kill(process, 0)
-        except ProcessLookupError:
-            print(json.dumps("gone"))
-        """,
-    )
-    assert gone == "gone"
     ended = run(
         tmp_path,
         f"""
         compiling.TINY_SOLVE_SECONDS = 10_000
+        other = compiling.ForkedCompiler(rules, True)
+        [process] = other.processes
+        other.stop()
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, 0)
+            sys.exit("it is still there")
         other = compiling.ForkedCompiler(rules, True)
         open({str(tmp_path / "pid")!r}, "w").write(str(*other.processes))
         os.kill(os.getpid(), 9)
@@ -122,31 +116,22 @@ def test_the_other_process_goes_with_its_parent_and_is_not_waited_for(tmp_path):
     until(gone)
 
 
-def test_it_is_not_started_where_it_gains_nothing_or_cannot_be(tmp_path):
-    started = run(
-        tmp_path,
-        """
-        import resource, threading
-        def started():
-            other = compiling.ForkedCompiler(rules, True)
-            other.stop()
-            return len(other.processes)
-        found = []
-        compiling.cores = lambda: 1
-        found.append(started())
-        compiling.cores = lambda: 2
-        fork, os.fork = os.fork, lambda: 1 / 0
-        end = threading.Event()
-        thread = threading.Thread(target=end.wait)
-        thread.start()
-        found.append(started())
-        end.set()
-        thread.join()
-        def refused():
-            raise BlockingIOError
-        os.fork = refused
-        found.append(started())
-        print(json.dumps(found))
-        """,
-    )
-    assert started == [0, 0, 0]
+def test_it_is_not_started_where_it_gains_nothing_or_cannot_be(monkeypatch):
+    def refused():
+        raise BlockingIOError
+
+    rules, end = Rules(load_game("coins")), threading.Event()
+    monkeypatch.setattr(compiling, "are_cached", lambda *given: False)
+    monkeypatch.setattr(os, "fork", None)
+    monkeypatch.setattr(compiling, "cores", lambda: 2)
+    thread = threading.Thread(target=end.wait)
+    thread.start()
+    beside_a_thread = compiling.ForkedCompiler(rules, True).processes
+    end.set()
+    thread.join()
+    assert beside_a_thread == []
+    monkeypatch.setattr(compiling, "fork_is_safe", lambda: True)
+    for cores, fork in ((1, None), (2, refused)):
+        monkeypatch.setattr(compiling, "cores", lambda cores=cores: cores)
+        monkeypatch.setattr(os, "fork", fork)
+        assert compiling.ForkedCompiler(rules, True).processes == []

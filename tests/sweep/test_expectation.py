@@ -230,7 +230,6 @@ def test_a_tier_with_cycles_beyond_memory_is_refused_before_others_are_solved():
 
 @pytest.fixture(scope="module")
 def pig(tmp_path_factory):
-    """A book of pig to 10."""
     path = tmp_path_factory.mktemp("books") / "pig.lmdb"
     with pytest.MonkeyPatch.context() as patch:
         plainly(patch)

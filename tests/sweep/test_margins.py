@@ -364,7 +364,6 @@ def test_players_and_lines(game):
 
 
 def final_margin(game, actions):
-    """Of a game that was played to its end, for who began."""
     rules = Rules(game)
     state, sign, margin = 0, 1, 0
     for action in actions:

@@ -61,13 +61,10 @@ def test_heaps_have_their_xor_and_what_is_lost_is_zero(text):
 
 
 def test_a_query_says_nimbers_of_impartial_games_alone():
-    facts = json.loads(ok("query", "nim:3,4,5", "start", "--json", "-q"))
-    assert facts["nimber"] == 2
-    assert [move["move"] for move in facts["moves"] if move["child"]["nimber"] == 0] == facts["best"] == ["a2"]
     assert "nimber 2" in ok("query", "nim:3,4,5", "start", "-q")
     assert "nimber" not in ok("query", "coins", "start", "-q")  # misere
-    lines = ok("query", "nim:3,4,5", "-", "-q", stdin=f"#{facts['state']}\n")
-    assert json.loads(lines)["nimber"] == 2
+    line = ok("query", "nim:3,4,5", "-", "-q", stdin="start\n")
+    assert json.loads(line)["nimber"] == 2
 
 
 class Draws(Kayles):

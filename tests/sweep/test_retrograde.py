@@ -37,9 +37,7 @@ def by_kernels(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "oracle",
-    quickly(SMALL, [oracle for oracle in SMALL if oracle.game in QUICK]),
-    ids=lambda oracle: oracle.game,
+    "oracle", quickly(SMALL, [oracle for oracle in SMALL if oracle.game in QUICK]), ids=lambda oracle: oracle.game
 )
 def test_every_value_is_the_naive_twins_and_counts_are_the_published_ones(oracle):
     solved = assert_is_the_truth(load_game(oracle.game))
@@ -76,10 +74,7 @@ KRK = (
     [189, 587, 484, 238, 607, 1091, 1418, 2149, 2514, 2382, 2565, 2691, 2234, 2027, 662, 121],
     [78, 246, 81, 198, 471, 592, 683, 1433, 1712, 1985, 2854, 3597, 4194, 4553, 2166, 390],
 )
-KQK = (
-    [306, 629, 1135, 2499, 3273, 4010, 4016, 1877, 335, 1],
-    [169, 372, 936, 1773, 3190, 4997, 6769, 5483, 1417, 8],
-)
+KQK = ([306, 629, 1135, 2499, 3273, 4010, 4016, 1877, 335, 1], [169, 372, 936, 1773, 3190, 4997, 6769, 5483, 1417, 8])
 
 
 def mates(plies):

@@ -162,7 +162,6 @@ def played_by(rules, side):
 
 
 def test_a_draw_that_a_book_without_distances_calls_a_win_is_refused(tmp_path, monkeypatch):
-    """Mu torere, 80 states, of which 62 are altered."""
     game = load_game("mu-torere")
     with pipeline.solve(game) as book:
         truth = dict(book.items())
@@ -259,11 +258,7 @@ def small():
     return found
 
 
-SCOPES = {
-    "exact": {},
-    "ply 0": {},
-    "trimmed": {"trim": Trim("0" * 64, "complete", max_ply=0)},
-}
+SCOPES = {"exact": {}, "ply 0": {}, "trimmed": {"trim": Trim("0" * 64, "complete", max_ply=0)}}
 
 
 @pytest.mark.parametrize("scope", SCOPES)
@@ -284,7 +279,6 @@ def test_one_state_that_is_called_a_win_is_refused(small, tmp_path, text, scope)
 
 
 def trimmed(path, game, header, values, trim, **changes):
-    """A trimmed book of these values, with the facts of an honest header."""
     return forge(path, game, values, "trimmed", **{"method": header.method, "root": header.root, **changes}, trim=trim)
 
 
@@ -303,7 +297,6 @@ SLOW = [pytest.param(text, marks=pytest.mark.slow) for text in ("coins", "dots-a
 @pytest.mark.parametrize("wanted", TRIMS.values(), ids=TRIMS)
 @pytest.mark.parametrize("text", ["hexapawn", "mu-torere", *SLOW])
 def test_trimmed_books_are_proved_and_altered_ones_refused(small, tmp_path, text, wanted):
-    """A false value, a gap, a false start."""
     game, _, _ = small[text]
     pipeline.solve(game, tmp_path / "whole.lmdb").close()
     trim(tmp_path / "whole.lmdb", tmp_path / "some.lmdb", wanted)
@@ -353,7 +346,6 @@ def test_an_opening_book_follows_from_its_deepest_ply(small, tmp_path):
 
 
 def test_no_number_that_is_no_state_is_believed(small, tmp_path):
-    """In books of exact entries, which may hold what they like."""
     for text in ("connect-four:3,2", "coins", "mu-torere"):
         game, truth, header = small[text]
         for state in (1 << 62, (1 << 40) + 1, 77_777):
@@ -508,7 +500,6 @@ Stairs = ruled(
 
 
 def prove_falsely(path, game, values, root, side="first", **changes):
-    """A proof book of these values."""
     rules = Rules(game, symmetry=False)
     facts = {"trim": Trim(fingerprint(game), PROOF, side=side), "symmetry": False, "wdl": True, "longest": None}
     forge(path, game, values, "trimmed", root=Value(root), **facts, **changes)
@@ -529,7 +520,6 @@ def checked(book, module):
 
 @pytest.fixture(scope="module")
 def stairs():
-    """The game, and the bytes of its module, which claims to search."""
     pytest.importorskip("numba")
     return Stairs(), of_rules_alone(Rules(Stairs()))
 

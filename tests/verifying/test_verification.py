@@ -162,7 +162,6 @@ def one_more(header):
 
 
 def one_drawn(header):
-    """A lost state counted as drawn."""
     tiers, counts = list(header.tiers), header.counts
     tiers[4] = tiers[4]._replace(draw=tiers[4].draw + 1, loss=tiers[4].loss - 1)
     return {"tiers": tiers, "counts": {**counts, "draw": counts["draw"] + 1, "loss": counts["loss"] - 1}}
@@ -231,7 +230,6 @@ FORGERIES = {  # the books that are forged, what is altered, and perhaps words o
     indirect=["verify"],
 )
 def test_a_forgery_is_refused(tmp_path, right, text, forgery, verify):
-    """The header agrees with itself, and all checksums are right."""
     _, header, values = right(text)
     _, forge, *words = FORGERIES[forgery]
     for altered, changes in forge(header, values):
@@ -276,19 +274,16 @@ def state_at(stored, place):
 
 
 def call_wrong(audit, moves, stored, reached, begin, end, tiers, ends, report):
-    """Call a state in the middle of the first ones wrong."""
     audit(moves, stored, reached, begin, end, tiers, ends, report)
     report[:2] = 2, state_at(stored, end // 2)
 
 
 def count_wrong(tally, tiers, scores, known, tallies):
-    """Count a state too many."""
     tallies[0, 3] += 1
     return tally(tiers, scores, known, tallies)
 
 
 def reach_nothing(audit, moves, stored, reached, *rest):
-    """Mark no state as reached."""
     audit(moves, stored, reached._replace(marks=reached.marks.copy()), *rest)
 
 
@@ -313,7 +308,6 @@ LIARS = {
 
 @pytest.mark.parametrize("liar", LIARS)
 def test_plain_python_judges_where_kernels_differ(tmp_path, solved, lie_by, liar):
-    """A right book is proved, and the report says why plain Python judged; a wrong one is wrong."""
     path, header, values = solved
     name, kernel, note = LIARS[liar]
     lie_by(name, kernel)
@@ -475,7 +469,6 @@ def test_states_up_to_the_last_of_63_bits_are_solved_and_verified(tmp_path, monk
     ],
 )
 def test_packed_states_are_those_that_were_packed(states, width):
-    """In parts of any length, up to the last of 63 bits; and only they are found."""
     pytest.importorskip("numba")
     import numpy as np
 
