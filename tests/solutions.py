@@ -39,6 +39,16 @@ def assert_is_the_truth(game, symmetry=False):
     return solved
 
 
+def assert_is_the_same(monkeypatch, game, pieces, **options):
+    """The solution is that of the usual options, with pieces of other sizes: constants of modules of the sweep."""
+    whole = swept(game)
+    for name, size in pieces.items():
+        monkeypatch.setattr(f"solver.{'store' if name.startswith(('runs', 'shelves')) else 'sweep'}.{name}", size)
+    cut = swept(game, **options)
+    assert columns(whole) == columns(cut)
+    assert whole._replace(parts=cut.parts) == cut
+
+
 class Stopped(Exception):
     """Where a solve is interrupted."""
 

@@ -191,17 +191,6 @@ def ring(path, **bodies):
     return write_rules(path, name="Ring", fields="goal: int = 9", tier=bodies.pop("tier", "0"), **bodies)
 
 
-@compiled
-@pytest.mark.interpreted
-def test_moves_inside_a_tier_turn_to_retrograde_analysis(tmp_path, monkeypatch):
-    by_kernels(monkeypatch)
-    game = load_game(ring(tmp_path / "ring.py"))
-    said = []
-    with pipeline.solve(game, tmp_path / "ring.lmdb", say=said.append) as book:
-        assert (book.header.method, book.root, said) == ("retrograde", naive.solve(game)[1], [])
-    raises(MethodError, "stays in its tier", pipeline.solve, game, method="minimax")
-
-
 @pytest.mark.parametrize("arrays", [False, pytest.param(True, marks=compiled)])
 @pytest.mark.interpreted
 def test_the_start_is_solved_though_starts_does_not_name_it(tmp_path, monkeypatch, arrays):

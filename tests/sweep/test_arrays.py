@@ -9,7 +9,6 @@ import pytest
 
 from solver import load_game
 from solver.base.errors import DamagedBook, GameError, MethodError, ResourceError
-from solver.base.kinds import WDL
 from solver.base.value import Value, sign_of
 from solver.book import Book
 from solver.book.codecs.ranked import Ranks
@@ -433,12 +432,6 @@ def test_a_checkpoint_is_of_the_arrays_that_were_chosen_first(tmp_path, monkeypa
 
 def test_too_many_positions_for_the_memory_are_refused_at_once(by_kernels):
     raises(ResourceError, "--wdl", pipeline.solve, "nine-mens-morris:7", memory=1 << 30)
-
-
-def test_memory_that_is_needed_is_less_without_distances():
-    rules, bare = Rules(load_game("teeko")), Rules(load_game("teeko"), kind=WDL)
-    assert resources.by_number(bare, "ranked") < resources.by_number(rules, "ranked") < resources.by_number(rules, None)
-    assert resources.by_number(Rules(load_game("connect-four:4,4")), None) is None
 
 
 def test_nobody_lists_all_positions_where_each_is_a_start(tmp_path, monkeypatch):

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from solver.base.errors import DamagedBook, GameError, MethodError, MissingState, PositionError, ResourceError
+from solver.base.errors import DamagedBook, GameError, MethodError, PositionError, ResourceError
 from solver.base.expectations import DROPPED, MIDDLE, UNIT, Steps, number_of
 from solver.base.options import Options
 from solver.base.value import Value
@@ -30,7 +30,7 @@ from tests.commands import ok, run
 from tests.games import CHANCE_GAMES
 from tests.oracles import CHANCE_ORACLES
 from tests.refusals import raises
-from tests.solutions import columns, stops_until_solved, swept
+from tests.solutions import assert_is_the_same, columns, stops_until_solved, swept
 from tests.ways import compiled, plainly, quickly, slow, slowly, what_is_marked_by_kernels
 from tests.written import ruled
 
@@ -70,19 +70,8 @@ def test_plain_and_compiled_books_are_the_same_bytes(tmp_path, monkeypatch, text
     "text", ["piglet:3", *slow("piglet:10", "backgammon-bearoff:2,4", "pig:15", "backgammon-bearoff:3,2,true")]
 )
 def test_pieces_of_any_size_and_little_memory_agree(monkeypatch, text):
-    from solver.sweep import backward, exhaustive, expansion
-
-    game = load_game(text)
-    whole = swept(game)
-    for module, name, size in (
-        (expansion, "STATES_PER_CALL", 50),
-        (backward, "STATES_PER_CALL", 64),
-        (exhaustive, "PART", 500),
-    ):
-        monkeypatch.setattr(module, name, size)
-    pieces = swept(game, memory=1 << 15)  # tiers are evaluated by ranges of keys
-    assert columns(pieces) == columns(whole)
-    assert pieces.kind == whole.kind
+    pieces = {"expansion.STATES_PER_CALL": 50, "backward.STATES_PER_CALL": 64, "exhaustive.PART": 500}
+    assert_is_the_same(monkeypatch, load_game(text), pieces, memory=1 << 15)  # tiers are evaluated by ranges of keys
 
 
 @compiled
@@ -355,11 +344,6 @@ def test_a_line_takes_what_was_expected(pig):
             else:
                 assert action == player.best(state)
             state = child
-
-
-def test_nothing_is_searched_live():
-    player = Player("pig:10")
-    raises(MissingState, "not searched live", player.choose, player.game.initial())
 
 
 def test_commands_know_expectations(tmp_path, pig):

@@ -14,14 +14,13 @@ from solver.solving.ways import plain
 from solver.verifying import verification
 from tests.oracles import ORACLES
 from tests.refusals import raises
-from tests.solutions import assert_is_the_truth, columns, swept, values
+from tests.solutions import assert_is_the_same, assert_is_the_truth, columns, swept, values
 from tests.ways import quickly, slow, slow_rows
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
-from solver.store import runs, shelves  # noqa: E402
-from solver.sweep import forward, parents, retrograde  # noqa: E402
+from solver.sweep import forward, parents  # noqa: E402
 
 pytestmark = pytest.mark.interpreted
 
@@ -172,30 +171,13 @@ def test_an_ending_is_verified_starts_and_all(tmp_path):
     assert verification.verify(tmp_path / "krk.lmdb").closed
 
 
-def small_blocks(monkeypatch):
-    """Where kernels run as written: compiled ones hold the constant."""
-    if not hasattr(parents.gather, "py_func"):
-        monkeypatch.setattr(parents, "BLOCK_BITS", 5)
-
-
 def test_chunks_of_any_size_agree(monkeypatch):
-    game = load_game("three-mens-morris:1")
-    whole = swept(game)
-    for module, name, size in (
-        (parents, "CACHED_STATES", 37),
-        (retrograde, "PIECE_STATES", 50),
-        (runs, "PIECE_STATES", 64),
-        (forward, "SMALL_GENERATION", 64),
-        (parents, "BLOCKS_PER_CALL", 2),
-        (retrograde, "STATES_PER_PAUSE", 300),
-        (shelves, "VALUES_PER_CALL", 1000),
-        (shelves, "VALUES_PER_BLOCK", 300),
-    ):
-        monkeypatch.setattr(module, name, size)
-    small_blocks(monkeypatch)
-    cut = swept(game, workers=3)
-    assert columns(whole) == columns(cut)
-    assert whole._replace(parts=cut.parts) == cut
+    pieces = {"parents.CACHED_STATES": 37, "parents.BLOCKS_PER_CALL": 2, "retrograde.PIECE_STATES": 50}
+    pieces |= {"retrograde.STATES_PER_PAUSE": 300, "forward.SMALL_GENERATION": 64, "runs.PIECE_STATES": 64}
+    pieces |= {"shelves.VALUES_PER_CALL": 1000, "shelves.VALUES_PER_BLOCK": 300}
+    if not hasattr(parents.gather, "py_func"):  # compiled kernels hold the constant
+        pieces |= {"parents.BLOCK_BITS": 5}
+    assert_is_the_same(monkeypatch, load_game("three-mens-morris:1"), pieces, workers=3)
 
 
 @pytest.mark.parametrize(
@@ -208,7 +190,8 @@ def test_chunks_of_any_size_agree(monkeypatch):
 def test_an_index_beyond_the_memory_is_built_in_ranges(text, memory, monkeypatch):
     """Of moves that are in a file or, where the disk lacks room for them, listed once more."""
     game = load_game(text)
-    small_blocks(monkeypatch)
+    if not hasattr(parents.gather, "py_func"):
+        monkeypatch.setattr(parents, "BLOCK_BITS", 5)
     whole, listed = swept(game, symmetry=False), parents.list_parents
     monkeypatch.setattr(parents, "list_parents", None)
     assert columns(whole) == columns(swept(game, symmetry=False, memory=memory))

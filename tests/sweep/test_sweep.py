@@ -9,12 +9,11 @@ from solver.base.value import Value, value_of
 from solver.rules.game import load_game
 from solver.search import retrograde
 from solver.search.alphabeta import minimax
-from solver.solving import pipeline
 from tests import naive
 from tests.games import MORE_GAMES, STORES
 from tests.oracles import ORACLES
 from tests.refusals import raises
-from tests.solutions import assert_is_the_truth, columns, swept, values
+from tests.solutions import assert_is_the_same, assert_is_the_truth, swept, values
 from tests.ways import quickly, slow
 from tests.written import ruled, write_rules
 
@@ -23,7 +22,7 @@ np = pytest.importorskip("numpy")
 
 from solver.compiled import agreement  # noqa: E402
 from solver.store import directory, runs  # noqa: E402
-from solver.sweep import backward, exhaustive, expansion, scale  # noqa: E402
+from solver.sweep import scale  # noqa: E402
 
 # One board a game: each compiles for seconds. Most games, and more boards, run under `-m slow`.
 QUICK = ("tic-tac-toe", "connect-four:4,3", "dots-and-boxes:2,2", "kalah:2,3")
@@ -67,37 +66,14 @@ def test_compiled_rules_are_the_plain_rules_on_every_state(text):
     agreement.compare(game, list(naive.enumerate_states(game)))
 
 
-def test_two_runs_and_any_number_of_workers_agree():
-    game = load_game("connect-four:3,4,3")
-    first = swept(game, workers=1)
-    for workers in (1, 3):
-        other = swept(game, workers=workers)
-        assert columns(first) == columns(other)
-        assert first._replace(parts=other.parts) == other
-
-
-@pytest.mark.parametrize("text", ["connect-four:3,3,3", *slow("connect-four:4,4")])
-def test_pieces_and_chunks_of_any_size_agree(monkeypatch, text):
-    whole = swept(load_game(text))
-    for module, name, size in (
-        (expansion, "STATES_PER_CALL", 37),
-        (runs, "PIECE_STATES", 100),
-        (expansion, "CHILDREN_PER_CALL", 64),
-        (backward, "STATES_PER_CALL", 41),
-        (exhaustive, "PART", 1000),
-    ):
-        monkeypatch.setattr(module, name, size)
-    cut = swept(load_game(text))
-    assert columns(whole) == columns(cut)
-    assert whole._replace(parts=cut.parts) == cut
-
-
-@pytest.mark.parametrize("text", ["connect-four:3,3,3", *slow("kalah:2,3")])
-@pytest.mark.parametrize("memory", [1 << 12, *slow(1 << 16, 1 << 20)])
-def test_any_budget_of_memory_gives_the_same(memory, text):
-    whole, frugal = swept(load_game(text)), swept(load_game(text), memory=memory)
-    assert columns(whole) == columns(frugal)
-    assert whole._replace(parts=frugal.parts) == frugal
+@pytest.mark.parametrize("text", ["connect-four:3,3,3", *slow("connect-four:4,4", "kalah:2,3")])
+def test_workers_memory_and_pieces_of_any_size_agree(monkeypatch, text):
+    options = [{"workers": 1}, {"workers": 3}, *({"memory": 1 << bits} for bits in (12, 16, 20))]
+    for some in options:
+        assert_is_the_same(monkeypatch, load_game(text), {}, **some)
+    pieces = {"expansion.STATES_PER_CALL": 37, "expansion.CHILDREN_PER_CALL": 64, "backward.STATES_PER_CALL": 41}
+    pieces |= {"runs.PIECE_STATES": 100, "exhaustive.PART": 1000}
+    assert_is_the_same(monkeypatch, load_game(text), pieces)
 
 
 @pytest.mark.slow
@@ -172,8 +148,6 @@ Cyclic = ruled(
 
 
 class Margins(Ladder):
-    """The same for a margin."""
-
     score_game = True
 
 
@@ -212,13 +186,6 @@ def test_large_numbers_have_the_plain_values(game, memory):
     assert values(swept(game, memory=memory)) == truth_of(game)
 
 
-@pytest.mark.interpreted
-def test_a_book_holds_the_largest_states():
-    game = Margins(offset=LAST - 13, worth=(1 << 60) - 1)
-    with pipeline.solve(game) as book:
-        assert dict(book.items()) == truth_of(game)
-
-
 @pytest.mark.parametrize(
     ("game", "message"),
     [
@@ -235,10 +202,6 @@ def test_a_book_holds_the_largest_states():
 @pytest.mark.interpreted
 def test_numbers_without_room_are_refused(game, message):
     raises(GameError, message, swept, game)
-
-
-def test_plain_python_names_margins_that_are_too_large():
-    raises(GameError, "a margin of 2\\*\\*60 or more", minimax, Margins(worth=1 << 61))
 
 
 CROWD = 1 << 14  # children that 16 bits do not count

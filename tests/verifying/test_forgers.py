@@ -7,7 +7,6 @@ import json
 import re
 import subprocess
 from collections import Counter
-from fractions import Fraction
 
 import pytest
 
@@ -626,10 +625,3 @@ def test_no_facts_of_a_book_are_believed(stairs, tmp_path, step):
         file.write_bytes(odd)
         code, found = checked(book, file)
         assert code == 2 and said in found
-
-
-def test_a_bound_of_nothing_is_exact(tmp_path, monkeypatch):
-    pipeline.solve("piglet:2", tmp_path / "piglet.lmdb").close()
-    monkeypatch.setattr(verification, "_bound", lambda *arguments, **options: (Fraction(0), None))
-    report = verification.verify(tmp_path / "piglet.lmdb")
-    assert (report.basis, report.within) == ("every value is exact", 0.0)

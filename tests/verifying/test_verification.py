@@ -66,10 +66,9 @@ def tampered(path, header, values, **changes):
     """A book of these values, its checksums in order, and whatever follows from sums in its header, too."""
     facts = header_of(values)
     extra = len(values) - header.stored
-    tiers = list(header.tiers or ())
-    if tiers:
-        row = max(range(len(tiers)), key=lambda row: tiers[row].win)
-        tiers[row] = tiers[row]._replace(states=tiers[row].states + extra, win=tiers[row].win + extra)
+    if header.tiers:
+        row = max(range(len(header.tiers)), key=lambda row: header.tiers[row].win)
+        header = header._replace(tiers=counted(header, row, states=extra, win=extra)["tiers"])
     numbers = Counter(values.values())
     fields = {
         "palette": facts.palette,
@@ -78,7 +77,6 @@ def tampered(path, header, values, **changes):
         "stored": len(values),
         "states": header.states + extra,
         "counts": {**header.counts, "win": header.counts["win"] + extra},
-        "tiers": tiers or None,
         **changes,
     }
     states = sorted(values)
@@ -145,26 +143,19 @@ def in_margins(header, values):
     yield {state: Value(value.score) for state, value in values.items()}, margins
 
 
-def moved(header, source, target, *fields):
-    """The tiers where one state of these fields is counted in another tier."""
-    tiers = list(header.tiers)
-    for place, step in ((source, -1), (target, 1)):
-        tiers[place] = tiers[place]._replace(**{name: getattr(tiers[place], name) + step for name in fields})
-    return {"tiers": tiers}
+def counted(header, row, **steps):
+    """The counts of a header if a tier had so many more states of a kind."""
+    tiers = [*header.tiers]
+    tiers[row] = tiers[row]._replace(**{name: getattr(tiers[row], name) + step for name, step in steps.items()})
+    counts = {name: number + steps.get(name, 0) for name, number in header.counts.items()}
+    sums = {name: getattr(header, name) + steps.get(name, 0) for name in ("states", "terminal")}
+    return {"tiers": tiers, "counts": counts, **sums}
 
 
-def one_more(header):
-    """A finished state that there is not, counted wherever it must be."""
-    last = header.tiers[-1]
-    tiers = [*header.tiers[:-1], last._replace(states=last.states + 1, terminal=last.terminal + 1, win=last.win + 1)]
-    counts = {**header.counts, "win": header.counts["win"] + 1}
-    return {"tiers": tiers, "counts": counts, "states": header.states + 1, "terminal": header.terminal + 1}
-
-
-def one_drawn(header):
-    tiers, counts = list(header.tiers), header.counts
-    tiers[4] = tiers[4]._replace(draw=tiers[4].draw + 1, loss=tiers[4].loss - 1)
-    return {"tiers": tiers, "counts": {**counts, "draw": counts["draw"] + 1, "loss": counts["loss"] - 1}}
+def moved(header, source, target, *kinds):
+    """The same if one state of these kinds were counted in another tier."""
+    less = header._replace(**counted(header, source, **dict.fromkeys(kinds, -1)))
+    return counted(less, target, **dict.fromkeys(kinds, 1))
 
 
 def slower(header):
@@ -191,8 +182,12 @@ FORGERIES = {  # the books that are forged, what is altered, and perhaps words o
         ONE,
         lie(lambda header: {"tiers": [tier._replace(tier=tier.tier + 1) for tier in header.tiers]}),
     ),
-    "a finished state more": (ONE, lie(one_more), "its header counts"),
-    "a loss counted as a draw": (ONE, lie(one_drawn), "its header counts"),
+    "a finished state more": (
+        ONE,
+        lie(lambda header: counted(header, -1, states=1, terminal=1, win=1)),
+        "its header counts",
+    ),
+    "a loss counted as a draw": (ONE, lie(lambda header: counted(header, 4, draw=1, loss=-1)), "its header counts"),
     "a state of another value": (
         ONE,
         lie(lambda header: {"numbers": [header.numbers[0] - 1, header.numbers[1] + 1, *header.numbers[2:]]}),
