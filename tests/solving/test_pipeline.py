@@ -64,7 +64,8 @@ def test_every_option_of_solve_gets_to_the_way(monkeypatch):
 def test_a_book_without_a_path_goes_when_it_is_closed(tmp_path, monkeypatch):
     plainly(monkeypatch)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with pipeline.solve(ring(tmp_path / "ring.py")) as book:
+    way = {"initial": "1", "result": "(state + action) % 9", "is_terminal": "state == 0", "tier": "0"}
+    with pipeline.solve(write_rules(tmp_path / "ring.py", **way)) as book:
         assert book.path.parent.parent == tmp_path
         assert dict(book) == {state: value for state, value in naive.solve(book.game).items() if state}
         assert Player(book).value(1).value == book.root  # it knows rules of a user's own
@@ -183,12 +184,6 @@ def test_a_small_alphabeta_needs_no_compiler_and_is_the_same_book_without_one(tm
     monkeypatch.setattr(Job, "compiled", lambda job, table: None)
     pipeline.solve(load_game("coins:5"), tmp_path / "other", method="alphabeta").close()
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
-
-
-def ring(path, **bodies):
-    """Nine places in a ring, in one tier: who comes to the first wins."""
-    bodies = {"initial": "1", "result": "(state + action) % self.goal", "is_terminal": "state == 0", **bodies}
-    return write_rules(path, name="Ring", fields="goal: int = 9", tier=bodies.pop("tier", "0"), **bodies)
 
 
 @pytest.mark.parametrize("arrays", [False, pytest.param(True, marks=compiled)])

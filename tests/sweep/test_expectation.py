@@ -1,7 +1,6 @@
 """Games of chance solved, by the sweep and its plain twin, against the judge; and books of expectations."""
 
 import json
-import random
 from collections import Counter
 from fractions import Fraction
 
@@ -183,28 +182,6 @@ def test_play_that_hardly_ends_is_refused_where_it_is_large(monkeypatch):
     with pytest.raises(MethodError, match=r"takes too long to end, its value is known within 1 after 1,024 rounds"):
         value_iteration.solve(Seldom(), progress=lambda *step: told.append(step))
     assert ("narrow", 1024, None, "2.0e+00 apart") in told
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_policy_iteration_finds_what_bounds_meet_at(seed):
-    chance = random.Random(seed)
-    players, states = range(6), range(12)
-    moves = [[2 * chance.choice(states[6:]) + chance.randrange(2) for _ in range(3)] for _ in players]
-    moves += [[2 * chance.choice(states) + chance.randrange(2) for _ in range(4)] for _ in states[6:]]
-    weights = [1] * 24
-    begins = [0, 3, 6, 9, 12, 15, 18, *range(22, 43, 4)]
-    outside = [chance.choice([nets.NO_BOUND, chance.randrange(-UNIT, UNIT)]) for _ in players]
-    outside += [chance.randrange(-UNIT, UNIT) for _ in states[6:]]
-    net = nets.Net(begins, sum(moves, []), [0] * 18 + weights, outside, [0] * 6 + [5] * 6)
-    assert nets.must_end(net)
-    bounds = [-UNIT] * 24
-    for _ in range(400):
-        nets.narrow(net, (0, 12), (0, 0), True, bounds, 0, 0)
-    values = nets.solved(net, [Fraction(0)] * 12)
-    assert values is not None
-    pairs = zip(bounds[::2], values, bounds[1::2], strict=True)
-    assert all(low <= value <= -high <= low + 100 for low, value, high in pairs)
-    assert not nets.must_end(net._replace(weight=[0] * 6 + [4] * 6))  # no throw leaves it
 
 
 @compiled
