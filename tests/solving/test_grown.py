@@ -308,8 +308,6 @@ def test_the_command_line(book, tmp_path):
     fails(4, "line 2", "grow", GAME, "-o", path, "--positions", 50, "--add", games)
     assert not path.exists()
     assert json.loads(ok("grow", GAME, "-o", path, "--time", "0s", "--depth", 2, "-q", "--json"))["stored"] == 1
-    for words in ([], ["--time", "soon"]):
-        assert run("grow", GAME, "-o", path, *words)[0] == 2
     assert "computer:" in ok("play", book, "--second", "--variety", 0.5, "--seed", 1, stdin="quit\n")
 
 

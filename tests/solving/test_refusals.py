@@ -18,47 +18,19 @@ from solver.base.kinds import Method
 from solver.book import Book, shipped
 from solver.rules.game import load_game
 from solver.solving import pipeline
-from solver.solving.ways import plain
 from tests.commands import run
 from tests.processes import BY_KERNELS
 from tests.refusals import raises
 from tests.ways import by_kernels, compiled, plainly
 from tests.written import write_rules
 
-REFUSED = [
-    ("coins", {"table": 1 << 20}, "--table has no effect with the sweep: omit it; it is for --method alphabeta"),
-    ("coins", {"method": "alphabeta", "memory": 1 << 30}, "--memory has no effect with --method alphabeta"),
-    ("coins", {"method": "alphabeta", "workers": 2}, "--workers has no effect"),
-    ("coins", {"method": "alphabeta", "restart": True}, "--restart has no effect"),
-    ("coins", {"max_ply": 2, "checkpoint": 0.0}, "--checkpoint has no effect with an opening book"),
-    ("coins", {"max_ply": 2, "anyway": True}, "--anyway has no effect with an opening book"),
-    ("coins", {"max_ply": 2, "method": "retrograde"}, "--method alphabeta, not retrograde"),
-    ("coins", {"method": "magic"}, "magic"),
-    ("coins", {"path": None, "restart": True}, "--restart needs a book: add -o BOOK"),
-    ("coins", {"path": None, "checkpoint": True}, "--checkpoint needs a book: add -o BOOK"),
-    ("coins", {"method": "expectiminimax"}, "coins is not a game of chance: use minimax"),
-    *(
-        ("piglet:3", {"method": method}, "piglet:3 is a game of chance: use expectiminimax")
-        for method in sorted({*plain.METHODS} - {"expectiminimax", "nimbers"})
-    ),
-    *(
-        (text, options, f"{text} has cycles, .*: use retrograde analysis")
-        for text in ("mu-torere", "pong-hau-ki", "nine-holes")
-        for options in ({"method": "minimax"}, {"max_ply": 1}, {"max_ply": 40})  # the last beyond all new states
-    ),
-]
 
-
-@pytest.mark.parametrize(("game", "given", "message"), REFUSED, ids=range(len(REFUSED)))
-def test_options_that_do_not_fit_are_refused(tmp_path, monkeypatch, game, given, message):
+@pytest.mark.parametrize("max_ply", [1, 40])  # the last beyond all new states
+@pytest.mark.parametrize("text", ["mu-torere", "pong-hau-ki", "nine-holes"])
+def test_opening_books_of_games_with_cycles_are_refused(tmp_path, monkeypatch, text, max_ply):
     plainly(monkeypatch)
-    raises(MethodError, message, pipeline.solve, load_game(game), **{"path": tmp_path / "book.lmdb", **given})
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_too_little_memory_is_refused(tmp_path):
-    with pytest.raises(ResourceError, match="1,000 bytes of memory are too few"):
-        pipeline.solve(load_game("tic-tac-toe"), tmp_path / "book.lmdb", method="minimax", memory=1000)
+    message = f"{text} has cycles, .*: use retrograde analysis"
+    raises(MethodError, message, pipeline.solve, load_game(text), tmp_path / "book.lmdb", max_ply=max_ply)
     assert list(tmp_path.iterdir()) == []
 
 

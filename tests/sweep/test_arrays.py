@@ -62,13 +62,11 @@ class Ring(NamedTuple):
     def actions(self, state):
         mine, theirs = self.mine(state), self.theirs(state)
         for source in range(self.points + 1):
+            near = self.near(mine & 1 << source)
+            if self.stood(state) < 2 * self.men:
+                near = (1 << self.points) - 1 if source == self.points else 0
             for target in range(self.points):
-                if (mine | theirs) >> target & 1:
-                    continue
-                if self.stood(state) < 2 * self.men:
-                    if source == self.points:
-                        yield source * self.points + target
-                elif source < self.points and mine >> source & 1 and self.near(1 << source) >> target & 1:
+                if near & ~(mine | theirs) & 1 << target:
                     yield source * self.points + target
     def result(self, state, action):
         source, target = action // self.points, action % self.points
@@ -316,18 +314,6 @@ def test_players_finish_wins_by_distances_to_a_conversion(tmp_path, by_kernels, 
                     assert plies[state] == left
                 played += 1
         assert played > 100
-
-
-def test_where_no_distances_to_a_conversion_can_be_found(tmp_path, by_kernels, ring):
-    for game, options in [
-        ("connect-four:4,4", {}),
-        ("dao", {"method": "minimax"}),
-        ("dao", {"max_ply": 3}),
-        ("dao", {"cluster": "local"}),
-        ("kalah:2,2", {}),
-    ]:
-        raises(MethodError, "conversion", pipeline.solve, game, tmp_path / "book.lmdb", conversion=True, **options)
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("step", [61, *slow(1)])

@@ -43,13 +43,9 @@ class Maze(NamedTuple):
         number = (number ^ number >> 15) * 2246822519 & 0xFFFFFFFF
         return number ^ number >> 13
     def initial(self): return 0
-    def starts(self):
-        for state in range(2 * self.width * self.height):
-            yield state
+    def starts(self): yield from range(2 * self.width * self.height)
     def to_move(self, state): return state & 1
-    def actions(self, state):
-        for action in range(1 + self.mixed(state, 9) % 4):
-            yield action
+    def actions(self, state): yield from range(1 + self.mixed(state, 9) % 4)
     def result(self, state, action):
         number = self.mixed(state, action)
         up = 1 if number % 4 == 0 else 0
@@ -134,16 +130,6 @@ def test_moves_that_score_and_stay_are_refused(tmp_path):
     (tmp_path / "mint.py").write_text(MAZE.replace("% 9 - 4 if up else 0", "% 9 - 4"))
     with pytest.raises(MethodError, match="state .* has a move that scores and stays in its tier"):
         pipeline.solve(f"{tmp_path / 'mint.py'}::Maze")
-
-
-def test_endless_is_a_margin():
-    class Stones:
-        def endless(self, state):
-            return 1
-
-        actions = result = is_terminal = utility = None
-
-    raises(GameError, "set score_game = True", Rules, Stones())
 
 
 def test_awari_has_the_positions_of_the_published_databases():
@@ -436,6 +422,11 @@ def test_compiled_rewards_are_held_against_plain_ones(game, message):
 def test_bad_rules_are_named(change, message):
     check_game(Again())
     raises(GameError, message, check_game, type("Bad", (Again,), change)())
+
+
+def test_endless_is_a_margin():
+    bad = type("Bad", (Outcomes,), {"endless": lambda self, state: 1})
+    raises(GameError, "set score_game = True", Rules, bad())
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from tests.ways import quickly, slow, slow_rows
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
-from solver.sweep import forward, parents  # noqa: E402
+from solver.sweep import parents  # noqa: E402
 
 pytestmark = pytest.mark.interpreted
 
@@ -203,11 +203,7 @@ def test_an_index_beyond_the_memory_is_built_in_ranges(text, memory, monkeypatch
 @pytest.mark.slow
 def test_starts_are_listed_in_parts(monkeypatch):
     """Most placements of an ending are reached from no other."""
-    game = load_game("chess-ending:KRK")
-    whole = swept(game)
-    monkeypatch.setattr(forward, "PIECE_STATES", 1 << 14)
-    frugal = swept(game, memory=8 << 20)
-    assert columns(whole) == columns(frugal)
+    assert_is_the_same(monkeypatch, load_game("chess-ending:KRK"), {"forward.PIECE_STATES": 1 << 14}, memory=8 << 20)
 
 
 def test_what_it_cannot_do_is_refused():
