@@ -187,14 +187,18 @@ def test_a_file_that_cannot_be_read_is_said():
     assert run("info", "/proc/self/mem") == (5, "", said)
 
 
-def test_where_numba_must_not_compile_plain_python_runs(monkeypatch):
-    config = pytest.importorskip("numba").config
+@pytest.fixture
+def config():
+    """Numba's settings, which are looked at anew."""
+    yield pytest.importorskip("numba").config
+    for function in (extras.kernel_defect, extras.has_cache):
+        function.cache_clear()
+
+
+def test_where_numba_must_not_compile_plain_python_runs(config, monkeypatch):
     monkeypatch.setattr(config, "DISABLE_JIT", 1)
     extras.kernel_defect.cache_clear()
-    try:
-        assert "NUMBA_DISABLE_JIT" in extras.remedy() and not extras.has_kernels()
-    finally:
-        extras.kernel_defect.cache_clear()
+    assert "NUMBA_DISABLE_JIT" in extras.remedy() and not extras.has_kernels()
 
 
 @pytest.mark.interpreted
@@ -252,23 +256,19 @@ def test_scikit_learn_is_not_loaded_where_it_does_not_fit(tight, monkeypatch):
     raises(ResourceError, "scikit-learn and SciPy need .* bytes of addresses: raise the limit", extras.require_learning)
 
 
-def test_without_a_place_for_its_cache_numba_compiles_all_the_same(monkeypatch):
-    config = pytest.importorskip("numba").config
+def test_without_a_place_for_its_cache_numba_compiles_all_the_same(config, monkeypatch):
     from solver.store.shared import shared
 
     monkeypatch.setattr(config, "CACHE_LOCATOR_CLASSES", "UserProvidedCacheLocator")
     monkeypatch.setattr(config, "CACHE_DIR", "")
     for function in (extras.kernel_defect, extras.has_cache):
         function.cache_clear()
-    try:
-        assert extras.has_kernels() and not extras.has_cache()
+    assert extras.has_kernels() and not extras.has_cache()
 
-        def doubled(number):
-            return 2 * number
+    def doubled(number):
+        return 2 * number
 
-        assert shared(doubled)(21) == 42
-    finally:
-        extras.has_cache.cache_clear()
+    assert shared(doubled)(21) == 42
 
 
 COUNTED = """

@@ -26,7 +26,7 @@ pytestmark = [
 ]
 
 
-def run(tmp_path, code, **options):
+def run(tmp_path, code):
     """Run code in a process of one thread with a cache of its own; the JSON that it prints."""
     write_race(tmp_path / "race.py")
     head = f"""
@@ -38,7 +38,7 @@ def run(tmp_path, code, **options):
         rules = Rules(load_game({str(tmp_path / "race.py")!r} + "::Race"))
     """
     cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    done = python(textwrap.dedent(head) + textwrap.dedent(code), env=cache, timeout=3000, **options)
+    done = python(textwrap.dedent(head) + textwrap.dedent(code), env=cache, timeout=3000)
     assert done.stderr == ""
     return json.loads(done.stdout) if done.stdout else done.returncode
 

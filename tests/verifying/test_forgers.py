@@ -24,6 +24,7 @@ from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules, load_game
 from solver.search import nets, value_iteration
 from solver.solving import pipeline
+from solver.solving.ways import opening
 from solver.verifying import verification
 from tests.books import write_values
 from tests.commands import ok, run
@@ -146,28 +147,13 @@ def test_values_that_rest_on_each_other_in_a_circle_are_refused(tmp_path, ring, 
             assert method != "minimax" or "play comes back to state" in message or "malformed" in message
 
 
-def played_by(rules, side):
-    """The unfinished states in which a side may come to move, each by itself."""
-    todo = [(rules.canonical(rules.first()), rules.mover(rules.first()) or 0)]
-    seen = set(todo)
-    for state, mover in todo:
-        for action in rules.actions(state):
-            child = rules.result(state, action)
-            turn = rules.canonical(child), mover if rules.same_mover(state, action, child) else 1 - mover
-            if turn not in seen and not rules.is_terminal(child):
-                seen.add(turn)
-                todo.append(turn)
-    return {state for state, mover in seen if mover == side}
-
-
 def test_a_draw_that_a_book_without_distances_calls_a_win_is_refused(tmp_path, monkeypatch):
     game = load_game("mu-torere")
     with pipeline.solve(game) as book:
         truth = dict(book.items())
-    first = played_by(Rules(game), 0)
-    false = {
-        state: sign_of(value) if value.score else Value(1 if state in first else -1) for state, value in truth.items()
-    }
+    first = {state for layer in opening.plies(Rules(game), len(truth))[::2] for state in layer}
+    drawn = {state: Value(1 if state in first else -1) for state, value in truth.items() if not value.score}
+    false = {**{state: sign_of(value) for state, value in truth.items()}, **drawn}
     assert sum(false[state] != sign_of(truth[state]) for state in truth) > 50
     assert "play comes back" in refused(forge(tmp_path / "wdl.lmdb", game, false), game)
     forge(tmp_path / "round.lmdb", game, false, method="retrograde")
@@ -277,10 +263,6 @@ def test_one_state_that_is_called_a_win_is_refused(small, tmp_path, text, scope)
     assert (report.verdict, report.by_search, report.to_search) == ("proved", 1, 1)
 
 
-def trimmed(path, game, header, values, trim, **changes):
-    return forge(path, game, values, "trimmed", **{"method": header.method, "root": header.root, **changes}, trim=trim)
-
-
 TRIMS = {
     "2-plies": Trim(plies=2),
     "to-ply-3": Trim(max_ply=3),
@@ -303,7 +285,8 @@ def test_trimmed_books_are_proved_and_altered_ones_refused(small, tmp_path, text
         header, values = book.header, dict(book.items())
     assert verify(tmp_path / "some.lmdb").verdict == "proved"
     path, start = tmp_path / "false.lmdb", Rules(game).canonical(game.initial())
-    forged = functools.partial(trimmed, path, game, header, trim=header.trim, codec=header.codec)
+    facts = {"method": header.method, "root": header.root, "trim": header.trim, "codec": header.codec}
+    forged = functools.partial(forge, path, game, scope="trimmed", **facts)
     for state in sorted(values)[:: 1 + len(values) // 3]:
         for false in [value for value in set(values.values()) if value != values[state]][:1]:
             refused(forged({**values, state: false}), game)

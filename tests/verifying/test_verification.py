@@ -42,9 +42,6 @@ def verify(request, monkeypatch):
     return verification.verify
 
 
-both_ways = pytest.mark.parametrize("verify", ["plain", "compiled"], indirect=True)
-
-
 @pytest.fixture(scope="module")
 def right(tmp_path_factory):
     """`right(text)`: the path of a right book of a game, its header and its values."""
@@ -85,7 +82,7 @@ def tampered(path, header, values, **changes):
     return path
 
 
-@both_ways
+@pytest.mark.parametrize("verify", ["plain", "compiled"], indirect=True)
 @pytest.mark.parametrize("codec", KEYED_BY_STATE)
 def test_a_right_book_is_verified(tmp_path, solved, verify, codec):
     _, header, values = solved
@@ -470,17 +467,14 @@ def test_packed_states_are_those_that_were_packed(states, width):
     from solver.verifying import audit, judging
 
     shift, dtype = audit.layout(states[-1], len(states))
-    lows = np.empty(len(states), dtype)
-    begins, cell = np.zeros((states[-1] >> shift) + 2, np.int64), -1
+    lows, begins, cell = np.empty(len(states), dtype), np.zeros((states[-1] >> shift) + 2, np.int64), -1
     for at in range(0, len(states), 1000):
         part = np.array(states[at : at + 1000], np.int64)
         cell = audit.pack(part, at, shift, lows[at : at + 1000], begins, cell)
     begins[cell + 1 :] = len(states)
-    packed = judging.Sorted(begins, lows, shift)
+    packed, places = judging.Sorted(begins, lows, shift), {state: place for place, state in enumerate(states[:300])}
     assert lows.itemsize == width
     if width < 8:
         assert judging.states_from(packed, 0, len(states)).tolist() == states
-        known = set(states[:300])
-        assert all(judging.look_up(packed, state) == place for place, state in enumerate(states[:300]))
-        assert all(judging.look_up(packed, state) == -1 for state in range(-2, 40) if state not in known)
+        assert all(judging.look_up(packed, state) == places.get(state, -1) for state in [*range(-2, 40), *places])
     assert [audit.state_at(packed, place) for place in range(len(states))][-300:] == states[-300:]
