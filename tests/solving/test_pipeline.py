@@ -17,7 +17,7 @@ from solver.play.player import Player
 from solver.rules.game import Rules, load_game
 from solver.solving import pipeline
 from solver.solving.job import Job
-from solver.solving.ways import plain, whole
+from solver.solving.ways import plain
 from solver.verifying.verification import verify
 from tests import naive
 from tests.commands import ok, run
@@ -177,16 +177,6 @@ def test_alphabeta_keeps_exact_entries_only(tmp_path):
         assert (book.header.scope, book.states) == ("exact", None)
         assert 0 < len(book) < len(truth) / 2
         assert all(truth[state] == value for state, value in book.items())
-
-
-def test_a_small_alphabeta_needs_no_compiler_and_is_the_same_book_without_one(tmp_path, monkeypatch):
-    monkeypatch.setattr(Job, "compiled", lambda job, table: pytest.fail("compiled"))
-    with pipeline.solve(load_game("coins:5"), tmp_path / "one", method="alphabeta") as book:
-        assert (book.root, book.header.method, book.header.scope) == (Value(-1, 3), "alphabeta", "exact")
-    monkeypatch.setattr(whole, "PLAIN_LIMIT", 0)
-    monkeypatch.setattr(Job, "compiled", lambda job, table: None)
-    pipeline.solve(load_game("coins:5"), tmp_path / "other", method="alphabeta").close()
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
 
 
 @pytest.mark.parametrize("arrays", [False, pytest.param(True, marks=compiled)])

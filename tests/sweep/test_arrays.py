@@ -469,12 +469,8 @@ Sparse = ruled(
 )
 
 
-class Sorted(Exception):
-    """The sorted sweep was begun."""
-
-
 def never(*arguments, **options):
-    raise Sorted
+    raise Stopped
 
 
 @pytest.mark.parametrize(
@@ -568,7 +564,7 @@ def test_a_disk_too_small_for_the_book_is_refused_before_values_are_sought(tmp_p
     monkeypatch.setattr(arrays.ByState, "backward", never)
     with pytest.raises(ResourceError, match="the values of 4,095 states and their book need about 6,142 bytes more"):
         pipeline.solve("dots-and-boxes:2,2", tmp_path / "book.lmdb", symmetry=False)
-    raises(Sorted, None, pipeline.solve, "dots-and-boxes:2,2", tmp_path / "book.lmdb", symmetry=False, anyway=True)
+    raises(Stopped, None, pipeline.solve, "dots-and-boxes:2,2", tmp_path / "book.lmdb", symmetry=False, anyway=True)
 
 
 def test_a_state_beyond_size_is_refused():

@@ -272,11 +272,9 @@ TRIMS = {
     "first-to-ply-5": Trim(side="first", max_ply=5),
 }
 
-SLOW = [pytest.param(text, marks=pytest.mark.slow) for text in ("coins", "dots-and-boxes:2,1")]
-
 
 @pytest.mark.parametrize("wanted", TRIMS.values(), ids=TRIMS)
-@pytest.mark.parametrize("text", ["hexapawn", "mu-torere", *SLOW])
+@pytest.mark.parametrize("text", ["hexapawn", "mu-torere", *slow("coins", "dots-and-boxes:2,1")])
 def test_trimmed_books_are_proved_and_altered_ones_refused(small, tmp_path, text, wanted):
     game, _, _ = small[text]
     pipeline.solve(game, tmp_path / "whole.lmdb").close()
