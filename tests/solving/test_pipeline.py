@@ -47,8 +47,8 @@ def test_a_book_holds_the_truth(tmp_path, monkeypatch, text, symmetry):
     assert header.counts["win"] == sum(value.score > 0 for value in truth.values())
     assert header.counts["draw"] == sum(value.score == 0 for value in truth.values())
     wins = [value.distance for value in truth.values() if value.score > 0 and value.distance]
-    if header.longest is not None:
-        distance, state = header.longest
+    if book.longest is not None:
+        distance, state = book.longest
         assert distance == max(wins)
         assert truth[state] == Value(1, distance)
 

@@ -34,6 +34,10 @@ def test_opening_books_of_games_with_cycles_are_refused(tmp_path, monkeypatch, t
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_method_that_nobody_knows_is_refused():
+    raises(MethodError, "no method 'magic': choose one of", pipeline.solve, "coins", method="magic")
+
+
 def test_plain_python_ends_where_the_memory_does(monkeypatch, tmp_path):
     plainly(monkeypatch)
     for method in (Method.MINIMAX, Method.RETROGRADE):
