@@ -1,6 +1,5 @@
 """The steps of CONTRIBUTING.md for adding things, done once, and what the scripts count and time."""
 
-import re
 import shutil
 import subprocess
 import sys
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from solver import Book, export, load_game, pack, solve, verify
+from solver import Book, export, pack, solve, verify
 from solver.base import extras
 from solver.base.errors import DamagedBook, MethodError
 from solver.base.options import Options
@@ -19,48 +18,29 @@ from solver.search.alphabeta import minimax
 from solver.solving import pipeline
 from solver.solving.job import Outcome, solved_by
 from tests import ROOT, naive
-from tests.conftest import FailuresAsTheyCome
 from tests.refusals import raises
+from tests.written import write_rules
 
 READERS = Path(codecs.__file__).parents[2] / "web" / "reader"
-SUBTRACTION = '''
-"""Subtraction: take one to three of a heap; who takes the last one wins (Berlekamp, Conway and Guy, 1982)."""
-
-from typing import NamedTuple
-
-class Subtraction(NamedTuple):
-    heap: int = 21
-    def initial(self): return self.heap << 1
-    def to_move(self, state): return state & 1
-    def actions(self, state): return range(1, min(3, state >> 1) + 1)
-    def result(self, state, action): return (state - 2 * action) ^ 1
-    def is_terminal(self, state): return state < 2
-    def utility(self, state): return -1
-'''
 
 
 def test_a_game_is_a_file_of_rules(tmp_path):
-    (tmp_path / "subtraction.py").write_text(SUBTRACTION)
-    name = f"{tmp_path / 'subtraction.py'}:12"
-    with solve(name, tmp_path / "book.lmdb") as book:
-        game = load_game(name)
-        truth = naive.solve(game)
+    with solve(write_rules(tmp_path / "race.py", fields="goal: int = 12"), tmp_path / "book.lmdb") as book:
+        truth = naive.solve(book.game)
         assert {state: book[state] for state in book} == {state: truth[state] for state in book}
-        assert book.root.score == -1  # a multiple of four
-    assert verify(tmp_path / "book.lmdb", game).verdict == "proved"
+    assert verify(tmp_path / "book.lmdb", book.game).verdict == "proved"
 
 
 def encode_chunk(keys, indices, palette_size, index_bytes, machine=None):
     """Groups of a byte, the number of states, eight bytes a state, and as many as an index takes for each."""
-    out, counts, lengths = b"", [], []
+    groups, counts = [], []
     for first in range(0, len(keys), PLAIN.group):
-        group = list(zip(keys[first : first + PLAIN.group], indices[first : first + PLAIN.group], strict=True))
-        states = b"".join(int(key).to_bytes(8, "little") for key, _ in group)
-        values = b"".join(int(index).to_bytes(index_bytes, "little") for _, index in group)
-        out += bytes([len(group)]) + states + values
-        counts.append(len(group))
-        lengths.append(1 + len(states) + len(values))
-    return out, counts, lengths
+        chosen = slice(first, first + PLAIN.group)
+        states = b"".join(int(key).to_bytes(8, "little") for key in keys[chosen])
+        values = b"".join(int(index).to_bytes(index_bytes, "little") for index in indices[chosen])
+        counts.append(len(states) // 8)
+        groups.append(bytes([counts[-1]]) + states + values)
+    return b"".join(groups), counts, [*map(len, groups)]
 
 
 def decode(body, first, index_bytes):
@@ -119,8 +99,7 @@ def test_a_way_of_solving_is_a_name_what_it_heeds_and_two_functions(tmp_path):
     pipeline.run("tic-tac-toe", tmp_path / "own.lmdb", Options(), way)
     solve("tic-tac-toe", tmp_path / "usual.lmdb").close()
     assert (tmp_path / "own.lmdb").read_bytes() == (tmp_path / "usual.lmdb").read_bytes()
-    with pytest.raises(MethodError, match="--table has no effect with minimax alone"):
-        pipeline.run("tic-tac-toe", None, Options(table=1 << 20), way)
+    raises(MethodError, "--table has no effect", pipeline.run, "tic-tac-toe", None, Options(table=1 << 20), way)
     way.refuses = lambda job: f"{job.rules.name} is refused"
     raises(MethodError, "tic-tac-toe is refused", pipeline.run, "tic-tac-toe", None, Options(), way)
 
@@ -138,15 +117,6 @@ def test_a_table_is_a_function_of_its_rows(tmp_path, monkeypatch):
         assert lines[1:] == [f"{state}\t{book[state].score}" for state in book]
 
 
-def test_a_failure_is_printed_when_it_happens(request):
-    lines = []
-    watch = FailuresAsTheyCome(types.SimpleNamespace(write_line=lambda line, **colours: lines.append(line)))
-    for outcome, said in (("passed", None), ("failed", "OSError: no\nmore")):
-        watch.pytest_runtest_logreport(pytest.TestReport("a.py::b", ("a.py", 1, "b"), {}, outcome, said, "call"))
-    assert lines[0] == "\nFAILED a.py::b: OSError: no"
-    assert re.fullmatch(r"a\.py:2; to run it alone: .+ -m pytest -m '' a\.py::b", lines[1]) and len(lines) == 2
-
-
 # -- the scripts
 
 
@@ -158,7 +128,7 @@ BODY = "\n    x = 0" * 40
 TAKEN = ", ".join("abcdefghi")
 
 
-def test_lines_of_code_and_arguments_are_counted():
+def test_lines_of_code_arguments_and_rooms_are_counted():
     for source, warning in (
         ("x = 0\n" * 401, "here.py: 401 lines of code, more than 400"),
         ("x = 0\n\n# why\n" * 400, None),
@@ -166,29 +136,14 @@ def test_lines_of_code_and_arguments_are_counted():
         (f'def f():\n    """Do it.\n{BODY}\n    """\n    # why\n\n    return 0', None),
         (f"@numba.njit(cache=True)\ndef f():{BODY}", None),
         (f"@shared\ndef f():{BODY}{BODY}", "here.py:2: f has 81 lines of code, more than 60"),
-        ('def f():\n    x = """' + "\n" * 40 + '"""', "here.py:1: f has 42 lines of code, more than 40"),
         (f"def f({TAKEN}): ...", "here.py:1: f takes 9 arguments, more than 8"),
         (f"def f(self, a, *b, c, d, e, f, g, **h): {TAKEN}", None),
         (f"@click.command('solve')\ndef f({TAKEN}): ...", None),
     ):
         assert list(shape.warnings_of(source, "here.py")) == ([] if warning is None else [warning])
-
-
-def test_rooms_floors_and_arrows_are_counted():
     tower = {f"room{number}": {f"room{below}" for below in range(number)} for number in range(25)}
-    assert list(shape.warnings_of_rooms(tower)) == [
-        "solver: 25 rooms, more than 24",
-        "solver: 25 floors, more than 12",
-        "solver: 300 arrows, more than 138",
-    ]
-
-
-def test_warnings_are_printed_and_stop_nobody(tmp_path, monkeypatch, capsys):
-    (tmp_path / "long.py").write_text(f"def f({TAKEN}): ...\n")
-    monkeypatch.setattr(shape, "ROOT", tmp_path)
-    monkeypatch.setattr(shape, "PACKAGE", tmp_path)
-    shape.main()
-    assert "warning: long.py:1: f takes 9 arguments, more than 8\n" in capsys.readouterr().out
+    said = [line.partition(", more")[0] for line in shape.warnings_of_rooms(tower)]
+    assert said == ["solver: 25 rooms", "solver: 25 floors", "solver: 300 arrows"]
 
 
 @pytest.mark.posix("make and a shell")

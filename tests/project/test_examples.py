@@ -65,10 +65,9 @@ def job(tmp_path):
     start.left = lambda: list((tmp_path / ".ray").iterdir())
     yield start
     for process in running:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-        process.stderr.close()
+        with process:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 def test_the_directives_are_slurms():
@@ -89,27 +88,30 @@ def test_shellcheck_finds_nothing():
 
 @pytest.mark.posix("a shell")
 def test_a_job_starts_ray_on_all_its_nodes_and_solves(job):
-    """Every start has a token of its own, which does not stay."""
+    """And every start has a token that does not stay."""
     process = job()
     assert process.wait(300) == 0, process.stderr.read()
     calls = job.calls()
-    ray = "ray start"
-    head = "--nodes=1 --ntasks=1 --overlap --nodelist=a1"
-    starts = [call for call in calls if call.startswith("srun") and ray in call]
+    starts = [call for call in calls if call.startswith("srun") and "ray start" in call]
     first, others = sorted(starts, key=lambda call: " --head " not in call)  # started at once: they record in any order
-    assert first.startswith(f"srun {head} {ray} --head --node-ip-address=192.0.2.7 --port=24711 --num-cpus=7 ")
-    assert others.startswith(
-        f"srun --nodes=2 --ntasks=2 --ntasks-per-node=1 --overlap --exclude=a1 {ray} --address=192.0.2.7:24711"
-        " --num-cpus=8 "
-    )
+    head = "--nodes=1 --ntasks=1 --overlap --nodelist=a1 ray start --head --node-ip-address=192.0.2.7 --port=24711"
+    rest = "--nodes=2 --ntasks=2 --ntasks-per-node=1 --overlap --exclude=a1 ray start --address=192.0.2.7:24711"
+    assert first.startswith(f"srun {head} --num-cpus=7 ") and others.startswith(f"srun {rest} --num-cpus=8 ")
     assert all("--disable-usage-stats" in call and call.endswith("--block") for call in starts)
     solve = "solver solve connect-four:6,6 --cluster 192.0.2.7:24711 --store /shared/store -o /shared/book.lmdb"
-    assert solve in calls
-    assert not any("requeue" in call for call in calls)
+    assert solve in calls and not any("requeue" in call for call in calls)
     assert job().wait(300) == 0
     tokens = set(job.tokens())
     assert len(tokens) == 2 and all(re.fullmatch("token [0-9a-f]{64}", token) for token in tokens)
     assert job.left() == []
+
+
+@pytest.mark.posix("a shell")
+def test_a_job_that_fails_or_lacks_its_arguments_is_not_queued_again(job):
+    assert job(solver="exit 6").wait(300) == 6
+    assert not any("requeue" in call for call in job.calls())
+    process = job("connect-four")
+    assert process.wait(300) == 2 and "usage: sbatch" in process.stderr.read()
 
 
 @pytest.mark.posix("a shell")
@@ -120,20 +122,6 @@ def test_a_time_limit_ends_the_solve_and_queues_the_job_again(job):
     assert process.wait(300) == 143
     assert "scontrol requeue 4711" in job.calls()
     assert job.left() == []
-
-
-@pytest.mark.posix("a shell")
-def test_a_solve_that_fails_is_not_queued_again(job):
-    process = job(solver="exit 6")
-    assert process.wait(300) == 6
-    assert not any("requeue" in call for call in job.calls())
-
-
-@pytest.mark.posix("a shell")
-def test_a_job_without_its_arguments_says_how(job):
-    process = job("connect-four")
-    assert process.wait(300) == 2
-    assert "usage: sbatch" in process.stderr.read()
 
 
 def test_the_command_lines_of_the_examples_are_solves():

@@ -3,7 +3,7 @@
 import ast
 import functools
 import sys
-from typing import NamedTuple
+import types
 
 import pytest
 
@@ -28,15 +28,11 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "compiled": {"llvmlite", "msgpack", "numba", "numpy", "base", "games", "rules", "search", "check", "store", "wasm"},
     "book": {"lmdb", "msgpack", "numpy", "base", "games", "rules", "compiled", "store"},
     "play": {"base", "rules", "search", "check", "wasm", "compiled", "book"},
-    "learning": {
-        "cma", "numpy", "sklearn", "threadpoolctl", "base", "rules", "search", "compiled", "book", "play",
-    },
+    "learning": {"cma", "numpy", "sklearn", "threadpoolctl", "base", "rules", "search", "compiled", "book", "play"},
     "puzzles": {"base", "rules", "book", "play", "learning"},
     "export": {"pyarrow", "resvg_py", "base", "rules", "check", "compiled", "book", "play", "puzzles"},
     "sweep": {"numba", "numpy", "base", "rules", "search", "check", "compiled", "store", "book"},
-    "cluster": {
-        "fsspec", "numpy", "psutil", "ray", "base", "rules", "compiled", "store", "book", "sweep",
-    },
+    "cluster": {"fsspec", "numpy", "psutil", "ray", "base", "rules", "compiled", "store", "book", "sweep"},
     "verifying": {"numpy", "base", "rules", "search", "compiled", "store", "book", "play", "sweep"},
     "solving": {"base", "rules", "search", "check", "compiled", "store", "book", "sweep", "cluster"},
     "edit": {"base", "rules", "search", "compiled", "book", "solving"},
@@ -48,8 +44,7 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "serve": {"anyio", "msgspec", "starlette", "uvicorn", "base", "rules", "book", "play", "export", "report"},
     "cli": {
         "click", "tqdm", "base", "games", "rules", "search", "check", "compiled", "book", "play", "export", "learning",
-        "verifying", "cluster", "solving", "edit", "estimate", "profiling", "puzzles", "report",
-        "serve",
+        "verifying", "cluster", "solving", "edit", "estimate", "profiling", "puzzles", "report", "serve",
     },
     "adapters": {
         "PIL", "PyInstaller", "gymnasium", "numpy", "open_spiel", "pettingzoo", "pyspiel", "resvg_py",
@@ -58,19 +53,11 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
 }  # fmt: skip
 
 
-class Found(NamedTuple):
-    """The dotted names that a file imports, anywhere and at its top, and the lines where it asks what a game has."""
-
-    imports: list
-    at_top: list
-    asks: list
-
-
 @functools.cache
 def found_in(path):
-    """Read a file once: that takes longer than all questions about it."""
+    """The dotted names that a file imports, anywhere and at its top, and the lines where it asks what a game has."""
     tree = ast.parse(path.read_text("utf-8"))
-    found = Found([], [], [])
+    found = types.SimpleNamespace(imports=[], at_top=[], asks=[])
     for node in ast.walk(tree):
         names = []
         if isinstance(node, ast.Import):
@@ -103,13 +90,9 @@ def room_of(path):
     return path.relative_to(PACKAGE).parts[0]
 
 
-def files(room):
-    return sorted((PACKAGE / room).rglob("*.py"))
-
-
 @pytest.mark.parametrize("room", ALLOWED)
 def test_imports_run_one_way(room):
-    found = {name for path in files(room) for name in rooms(path) | packages(path)}
+    found = {name for path in (PACKAGE / room).rglob("*.py") for name in rooms(path) | packages(path)}
     assert found - {room} == ALLOWED[room]
     lower = [*ALLOWED][: [*ALLOWED].index(room)]
     assert ALLOWED[room] & {*ALLOWED} <= {*lower}
@@ -158,24 +141,17 @@ def test_only_rules_ask_what_a_game_has():
     assert found_in(PACKAGE / "check/conformance.py").asks  # the search finds what it looks for
 
 
-def loaded_by(code, *arguments):
-    script = f"import sys\n{code}\nprint(*sorted({HEAVY} & set(sys.modules)))"
-    return python(script, *arguments, check=True).stdout.split()
+def loaded_by(code):
+    return python(f"import sys\n{code}\nprint(*sorted({HEAVY} & set(sys.modules)))", check=True).stdout.split()
 
 
-def test_answers_from_a_book_load_neither_numpy_nor_numba(tmp_path):
-    from solver import load_game
-    from solver.solving import pipeline
-
-    path = tmp_path / "book.lmdb"
-    pipeline.solve(load_game("tic-tac-toe"), path)
+def test_answers_from_a_book_load_neither_numpy_nor_numba():
     ask = """
 import solver
-book = solver.Book(sys.argv[1])
+book = solver.Book("tic-tac-toe")
 player = solver.Player(book)
 player.best(book.game.initial()), player.analyse(book.game.initial())
-solver.verify, solver.solve, solver.check_book(sys.argv[1])
+solver.verify, solver.solve, solver.check_book(book.path)
 """
-    assert loaded_by(ask, str(path)) == []
     commands = "from solver.cli import main\nfor name in main.list_commands(None): main.get_command(None, name)"
-    assert loaded_by(commands) == []
+    assert loaded_by(ask) == [] == loaded_by(commands)

@@ -40,12 +40,8 @@ def shape(kind):
 
 def constants(name):
     """The constants of a module but its layout's number, in their order; sets sorted."""
-    named = vars(import_module(name)).items()
-    return [
-        (key, sorted(value) if isinstance(value, set) else value)
-        for key, value in named
-        if key.isupper() and key != "LAYOUT"
-    ]
+    named = {key: value for key, value in vars(import_module(name)).items() if key.isupper() and key != "LAYOUT"}
+    return [(key, sorted(value) if isinstance(value, set) else value) for key, value in named.items()]
 
 
 def proofs():

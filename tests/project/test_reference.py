@@ -73,16 +73,11 @@ def test_the_page_lists_a_message_with_its_exit_code(command):
 
 
 def test_the_page_lists_what_python_says():
-    book = solver.Book("tic-tac-toe")
-    for ask in (
-        lambda: book[7],
-        lambda: book[7.0],
-        lambda: solver.Book("whole.lmdb", sha256="0" * 64),
-        lambda: solver.Book(None),
-        lambda: solver.Player(type(book.game)),
-    ):
+    book, digest = solver.Book("tic-tac-toe"), {"sha256": "0" * 64}
+    asked = [(book.__getitem__, 7), (book.__getitem__, 7.0), (solver.Book, None), (solver.Player, type(book.game))]
+    for ask, argument, options in [*((*one, {}) for one in asked), (solver.Book, "whole.lmdb", digest)]:
         with pytest.raises(solver.SolverError) as raised:
-            ask()
+            ask(argument, **options)
         assert [wanted for pattern, wanted in listed() if re.fullmatch(pattern, str(raised.value))] == [None]
 
 
@@ -114,17 +109,11 @@ def keys(facts):
 PRINTING = {  # commands by the sections that list their fields
     "query": ("query tic-tac-toe b2", "query nim start", "query pig:15 roll"),
     "line": ("line tic-tac-toe",),
-    "info": (
-        "info tic-tac-toe",
-        "info pig:15",
-        "solve tic-tac-toe",
-        "books",
-        "trim tic-tac-toe -o trimmed.lmdb --drop-plies 1",
-    ),
+    "info": ("info tic-tac-toe", "info pig:15", "solve tic-tac-toe", "books", "trim tic-tac-toe -o t.lmdb --wdl"),
     "verify": ("verify tic-tac-toe",),
     "sample": ("sample tic-tac-toe -n 1",),
     "grade": ("grade tic-tac-toe games.txt",),
-    "diff": ("diff tic-tac-toe trimmed.lmdb",),
+    "diff": ("diff tic-tac-toe t.lmdb",),
     "check": ("check tic-tac-toe",),
     "compare": ("compare coins:5", "compare tic-tac-toe:2,2 --depth 2"),
     "Solve a tree": ("solve tree:exercise.json --trace",),
