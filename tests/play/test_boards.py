@@ -18,6 +18,7 @@ from solver.rules.boards.surfaces import OWN_MEN
 from solver.rules.boards.text import cells_of_move, drawing_of
 from solver.rules.game import Rules
 from solver.rules.notation import board_of, chances, first_position, format_action
+from solver.rules.reading import parse_position
 from tests.commands import run
 from tests.pages import positions_of
 from tests.processes import python
@@ -79,9 +80,8 @@ def test_every_game_is_drawn(name):
         chips = [one for one in root.iter(f"{SVG}rect") if one.get("fill") in looks.VALUES.values()]
         assert len(chips) == len(badges)
         for rect in chips:  # in the picture, whole
-            left, top = float(rect.get("x")), float(rect.get("y"))
-            assert left >= -14 and top >= -14 and left + float(rect.get("width")) <= width
-            assert top + float(rect.get("height")) <= height
+            left, top, wide, high = (float(rect.get(name)) for name in ("x", "y", "width", "height"))
+            assert left >= -14 and top >= -14 and left + wide <= width and top + high <= height
 
 
 def test_what_cells_do_not_tell_is_told_in_words(tmp_path):
@@ -117,11 +117,15 @@ def test_the_values_of_a_board_are_those_of_its_book():
     assert parsed(solver.board("tic-tac-toe")).find(f"{SVG}rect").get("fill") == looks.PAPER
 
 
-def test_a_board_is_refused_with_the_moves_of_another_position():
-    with pytest.raises(PositionError, match="these are the moves of state 0: 'a1' is state"):
-        solver.board("tic-tac-toe", "a1", moves=player().analyse(0))
+def test_what_cannot_be_drawn_or_written_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    other = player().analyse(0)
+    raises(PositionError, "the moves of state 0: 'a1' is state", solver.board, "tic-tac-toe", "a1", moves=other)
     raises(PositionError, "not a legal move", solver.board, "tic-tac-toe", "z9")
     raises(BookError, "no.lmdb cannot be read", solver.board, "no.lmdb")
+    raises(MethodError, "name a .svg file", solver.board("tic-tac-toe").save, "board.html")
+    raises(BookError, None, solver.board("tic-tac-toe").save, "nowhere/board.svg")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_analyse_returns_a_list_that_shows_itself():
@@ -133,15 +137,10 @@ def test_analyse_returns_a_list_that_shows_itself():
     root = ElementTree.fromstring(html.replace("&#9733;", "*").replace("&nbsp;", " "))
     assert len(root.findall(".//tr")) == 7 and html.count("*") <= 1
     assert "<svg" in html and "draw for the side to move" in html and ">b1<" in html
-
-
-def test_a_finished_position_shows_its_board():
     answer = player().value(131073)
     assert answer == (solver.Value(0), True, "book", None) and repr(answer).startswith("Answer(value=")
-    state = player().game.initial()
-    while not player().game.is_terminal(state):
-        state = player().game.result(state, player().best(state))
-    assert "the game is over: draw" in player().analyse(state)._repr_html_()
+    over = parse_position(player().game, "a1 b1 a2 b2 a3").state
+    assert "the game is over: loss" in player().analyse(over)._repr_html_()
 
 
 def test_boards_and_figures_are_those_of_the_page():
@@ -172,13 +171,6 @@ def test_a_position_is_written_as_svg(tmp_path):
     run("query", "tic-tac-toe", "a1 b2", "--no-moves", "--svg", path)
     fills = [one.get("fill") for one in parsed(path.read_text("utf-8")).iter(f"{SVG}rect")]
     assert not {*fills} & {*looks.VALUES.values()}
-
-
-def test_what_cannot_be_drawn_is_refused(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    raises(MethodError, "name a .svg file", solver.board("tic-tac-toe").save, "board.html")
-    raises(BookError, None, solver.board("tic-tac-toe").save, "nowhere/board.svg")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_pictures_load_nothing_heavy_and_only_when_asked_for():

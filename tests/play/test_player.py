@@ -1,5 +1,6 @@
 """The player: perfect from a book, honest where it does not know."""
 
+import itertools
 import pickle
 import random
 import time
@@ -21,7 +22,7 @@ from solver.solving import pipeline
 from tests import chance, naive
 from tests.games import MORE_GAMES, SMALL_GAMES
 from tests.refusals import raises
-from tests.ways import slow
+from tests.ways import slow, slow_rows
 from tests.written import write_third
 
 SOME = ("tic-tac-toe:3,2,2", "connect-four:4,3", "nim:1,2,3,misere=true", "kalah:3,2", "mu-torere")
@@ -33,9 +34,9 @@ WHOLE = (*SOME, "coins", "hexapawn", "dots-and-boxes:2,1", "othello:4,2", "quixo
     ("text", "share"),
     [
         *((text, share) for text in SOME for share in (0, 0.3)),
-        *(pytest.param(text, share, marks=pytest.mark.slow) for text in MORE for share in (0, 0.3)),
+        *slow_rows(*((text, share) for text in MORE for share in (0, 0.3))),
         *((text, 1) for text in WHOLE),
-        *(pytest.param(text, 1, marks=pytest.mark.slow) for text in SMALL_GAMES + MORE_GAMES if text not in WHOLE),
+        *slow_rows(*((text, 1) for text in SMALL_GAMES + MORE_GAMES if text not in WHOLE)),
     ],
 )
 def test_a_state_has_the_value_that_its_moves_tell_and_no_other(text, share):
@@ -69,14 +70,16 @@ def test_a_state_has_the_value_that_its_moves_tell_and_no_other(text, share):
 
 
 @pytest.mark.parametrize("text", ["connect-four:3,3,3", "kalah:2,3", "hexapawn:3,4", "coins", "mu-torere"])
-def test_a_live_search_answers_like_the_naive_twin(text):
+def test_a_live_search_answers_like_the_naive_twin(text, monkeypatch):
     game = load_game(text)
     truth = naive.solve(game)
     player = Player({}, game, seconds=None)
+    monkeypatch.setattr(Live, "estimates", None)  # nothing is left to guess
     for state in list(truth)[:30]:
-        answer = player.value(state)
+        answer, moves = player.examine(state)
         assert (answer.value, answer.exact) == (truth[state], True)
         assert answer.source == ("terminal" if game.is_terminal(state) else "search")
+        assert not moves or {player.choose(state).value, *(one.value for one in moves if one.best)} == {truth[state]}
 
 
 DOORS = ("value", "best", "choose", "analyse", "examine", "outcomes", "check", "line")
@@ -91,27 +94,26 @@ def asked(player, door, state):
 @pytest.mark.parametrize("text", ["tic-tac-toe", "coins", "nannon:3,2,3"])
 def test_what_is_no_state_is_refused_at_every_door(text):
     """The rules need not bear it, or may take it for the end of the game."""
-    for player in (Player(text), Player({}, text, live=False)) if text == "tic-tac-toe" else (Player({}, text),):
-        for door in DOORS:
-            for odd in (4.0, "4", True, None, (4,)):
-                raises(StateTypeError, "is not a state: pass an int or a NumPy integer", asked, player, door, odd)
-            for state in (-1, -(2**70), 2**63, 2**63 + 7):
-                with pytest.raises(PositionError, match=f"{state} is not a state: states are whole numbers from 0"):
-                    asked(player, door, state)
+    players = (Player(text), Player({}, text, live=False)) if text == "tic-tac-toe" else (Player({}, text),)
+    for player, door in itertools.product(players, DOORS):
+        for odd in (4.0, "4", True, None, (4,)):
+            raises(StateTypeError, "pass an int or a NumPy integer", asked, player, door, odd)
+        for state in (-1, -(2**70), 2**63, 2**63 + 7):
+            raises(PositionError, f"{state} is not a state", asked, player, door, state)
 
 
-def test_a_state_without_moves_that_is_not_over_is_refused():
+def test_rules_that_break_the_protocol_and_mappings_without_a_game_are_refused(tmp_path):
+    raises(GameError, "has player 2 to move", Player(load_game(write_third(tmp_path / "third.py"))).value, 0)
+    raises(GameError, r"write Player\(values, game\)", Player, {1: Value(0)})
+    with Book("coins") as book:
+        raises(ForeignBook, None, Player, book, load_game("connect-four:3,4"))
     game = load_game("nannon:3,2,3")
-    stuck = next(
-        state
-        for state in range(1 << 20)
-        if not (game.is_terminal(state) or [*game.chance(state), *game.actions(state)])
-    )
-    thrown = next(game.chance(game.initial()))[1]
     player = Player({}, game)
+    ends = (one for one in range(1 << 20) if not (game.is_terminal(one) or [*game.chance(one), *game.actions(one)]))
+    stuck = next(ends)
     for ask in (player.best, player.analyse):
         raises(GameError, f"state {stuck} has no actions", ask, stuck)
-    assert player.analyse(game.initial()) == [] and player.analyse(thrown)
+    assert player.analyse(game.initial()) == [] and player.analyse(next(game.chance(game.initial()))[1])
 
 
 @pytest.mark.parametrize("computer", [0, 1])
@@ -145,9 +147,7 @@ MORE_REACHED = [(game, form) for game in ("tic-tac-toe", "dots-and-boxes") for f
 MORE_REACHED += [("tic-tac-toe", "ranked"), ("tic-tac-toe", "wdl"), ("hexapawn", "trimmed"), ("domineering:3,3", "wdl")]
 
 
-@pytest.mark.parametrize(
-    ("game", "form"), [*REACHED, *(pytest.param(*one, marks=pytest.mark.slow) for one in MORE_REACHED)]
-)
+@pytest.mark.parametrize(("game", "form"), [*REACHED, *slow_rows(*MORE_REACHED)])
 def test_a_position_that_play_cannot_reach_is_refused_at_every_door(tmp_path, game, form):
     """And no other; what is answered agrees with its moves."""
     game, path = load_game(game), tmp_path / "book.lmdb"
@@ -172,11 +172,9 @@ def test_a_position_that_play_cannot_reach_is_refused_at_every_door(tmp_path, ga
                 continue
             assert answer == player.value(state) and answer.value is not None
             assert not moves or not moves[0].exact or moves[0].value.score == answer.value.score
-        for state in strange if form in NAMES else ():
+        for state, door in itertools.product(strange if form in NAMES else (), DOORS):
             if not is_over(game, state) and book.get(state) is None:
-                for door in DOORS:
-                    with pytest.raises(PositionError, match=f"play cannot reach state {state}, .* shows: give"):
-                        asked(player, door, state)
+                raises(PositionError, f"play cannot reach state {state}, .* shows: give", asked, player, door, state)
     assert refused
 
 
@@ -234,14 +232,12 @@ def test_numbers_of_numpy_are_states_as_pythons_are(text):
 
 def test_where_the_budget_ends_the_heuristic_answers_and_says_so():
     player = Player({}, load_game("tic-tac-toe:4,4,4"), nodes=300)
-    answer = player.value(player.game.initial())
-    assert (answer.source, answer.exact, answer.value) == ("search", False, None)
-    assert -1 < answer.estimate < 1
-    answer, moves = player.examine(player.game.initial())
-    assert (answer.value, answer.estimate) == (None, moves[0].estimate)
+    answer, moves = player.examine(0)
+    for known in (answer, player.value(0)):
+        assert (known.source, known.exact, known.value) == ("search", False, None) and -1 < known.estimate < 1
     estimates = [move.estimate for move in moves if not move.exact]
     assert estimates == sorted(estimates, reverse=True) and len(estimates) > 10
-    assert player.choose(player.game.initial()).estimate == estimates[0]
+    assert player.choose(0).estimate == answer.estimate == estimates[0]
 
 
 def test_nobody_knows_is_none_and_never_a_draw():
@@ -254,38 +250,16 @@ def test_nobody_knows_is_none_and_never_a_draw():
     raises(MissingState, "live search or more time", silent.best, game.initial())
 
 
-def test_of_lost_moves_the_longest_resists():
-    moves = Player({}, load_game("coins:21"), seconds=None).analyse(21)  # lost in 11 plies, whatever is taken
-    assert moves[0].value == Value(-1, 11)
-    assert {move.value for move in moves if move.best} == {Value(-1, 11)}
-    assert all(move.best or move.value.distance < 11 for move in moves)
-
-
-def test_a_move_in_a_game_with_cycles_is_chosen_from_what_retrograde_analysis_found(monkeypatch):
-    player = Player({}, "mu-torere", seconds=None)
-    monkeypatch.setattr(Live, "estimates", None)  # nothing is left to guess
-    move = player.choose(player.game.initial())
-    assert (move.value, move.best) == (Value(0), True)
-
-
-def test_a_mapping_needs_its_game():
-    raises(GameError, r"does not know its game: write Player\(values, game\)", Player, {1: Value(0)})
-    with Book("coins") as book:
-        raises(ForeignBook, None, Player, book, load_game("connect-four:3,4"))
-
-
 def test_the_budget_is_for_all_moves_of_a_state_together(monkeypatch):
     looked_at = []
     start = load_game("connect-four:5,5").initial()
     is_terminal = ConnectFour.is_terminal
     monkeypatch.setattr(ConnectFour, "is_terminal", lambda game, state: looked_at.append(1) or is_terminal(game, state))
-    for ask in (Player.value, Player.choose, Player.examine):
+    budgets = [(ask, {"nodes": 1500, "seconds": None}) for ask in (Player.value, Player.choose, Player.examine)]
+    for ask, budget in [*budgets, (Player.examine, {"seconds": 1e-9})]:
         looked_at.clear()
-        ask(Player({}, "connect-four:5,5", nodes=1500, seconds=None), start)
+        ask(Player({}, "connect-four:5,5", **budget), start)
         assert len(looked_at) < 2500, ask
-    looked_at.clear()
-    Player({}, "connect-four:5,5", seconds=1e-9).examine(start)
-    assert len(looked_at) < 2500
 
 
 def test_the_moves_that_are_easy_are_exact_though_others_are_not():
@@ -353,12 +327,8 @@ def test_a_book_without_distances_tells_who_wins_beyond_it(tmp_path):
 
 def test_loading_code_is_not_of_the_budget(monkeypatch):
     """The clock stands still, but while code is loaded."""
-    now = [1000.0]
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    left = []
-
-    def load(self, wait):
-        now[0] += 60
+    now, left = [1000.0], []
+    monkeypatch.setattr(time, "monotonic", lambda: now[-1])
 
     def look(self, plain, ask, budget):
         while budget._whole is not None:
@@ -366,7 +336,7 @@ def test_loading_code_is_not_of_the_budget(monkeypatch):
         left.append(budget.seconds_left)
         raise BudgetExceeded("enough")
 
-    monkeypatch.setattr(Compiled, "load", load)
+    monkeypatch.setattr(Compiled, "load", lambda self, wait: now.append(now[-1] + 60))
     monkeypatch.setattr(Compiled, "answer", look)
     monkeypatch.setattr(Live, "estimates", lambda self, states, budget: left.append(budget.seconds_left) or {})
     player = Player({}, "connect-four:5,5", seconds=5)
@@ -375,23 +345,19 @@ def test_loading_code_is_not_of_the_budget(monkeypatch):
 
 
 @pytest.mark.interpreted
-def test_threads_may_share_a_player():
+def test_threads_may_share_a_player_and_keep_to_their_budgets():
     pytest.importorskip("numba")
     game = load_game("connect-four:4,3")
     truth = naive.solve(game)
-    states = [state for state in truth if not game.is_terminal(state)]
-    random.Random(3).shuffle(states)
+    states = random.Random(3).sample([state for state in truth if not game.is_terminal(state)], 100)
     player = Player({}, game, seconds=None)
     player.prepare()
 
     def ask(state):
-        return [player.value(state).value == truth[state], player.choose(state).value == truth[state]]
+        return [player.value(state).value, player.choose(state).value]
 
     with ThreadPoolExecutor(8) as pool:
-        assert all(all(right) for right in pool.map(ask, states[:100]))
-
-
-def test_a_thread_that_waits_for_others_keeps_to_its_budget():
+        assert [*pool.map(ask, states)] == [[truth[state]] * 2 for state in states]
     player = Player({}, "connect-four:5,5", seconds=0.01)
     with player.live_search.turn(player.budget()):
         assert player.value(player.game.initial()).exact is False
@@ -399,11 +365,9 @@ def test_a_thread_that_waits_for_others_keeps_to_its_budget():
 
 def test_a_player_is_named_and_pickled():
     player = Player({}, "tic-tac-toe", nodes=5_000, seconds=None)
-    assert player.game == load_game("tic-tac-toe") and Player({}, "coins").game == load_game("coins")
-    best = player.best(0b1)
     again = pickle.loads(pickle.dumps(player))  # noqa: S301
-    assert (again.game, again.nodes, again.seconds, again.live) == (player.game, 5_000, None, True)
-    assert again.best(0b1) == best
+    assert (again.game, again.nodes, again.seconds, again.live) == (load_game("tic-tac-toe"), 5_000, None, True)
+    assert again.best(0b1) == player.best(0b1)
     silent = pickle.dumps(Player({3: Value(1, 1)}, "coins", live=False))
     assert pickle.loads(silent).value(3).source == "book"  # noqa: S301
 
@@ -412,6 +376,7 @@ def test_a_player_is_named_and_pickled():
     "text", ["mu-torere", "kalah:2,3", "othello:4,2", *slow("three-mens-morris:1", "quixo:2", "hexapawn:3,4")]
 )
 def test_what_is_forced_is_found_within_any_budget_and_nothing_else_is_claimed(text):
+    """Unknown moves are preferred to known losses, and wins to all."""
     game = load_game(text)
     truth = naive.solve(game)
     exact = 0
@@ -421,35 +386,12 @@ def test_what_is_forced_is_found_within_any_budget_and_nothing_else_is_claimed(t
             answer, moves = player.examine(state)
             assert answer.value in (None, truth[state])
             exact += answer.exact
-            for move in moves:
-                assert move.child_value in (None, truth[move.child])
+            assert all(move.child_value in (None, truth[move.child]) for move in moves)
+            kinds = [0 if move.value is None else move.value.score for move in moves]
+            assert kinds == sorted(kinds, reverse=True) or player.rules.scores
             if truth[state] == Value(1, 1):
-                assert player.choose(state).value == Value(1, 1)
+                assert player.choose(state).value == moves[0].value == Value(1, 1)
     assert exact
-
-
-def test_unknown_moves_are_preferred_to_known_losses_and_wins_to_all():
-    game = load_game("neutreeko")
-    chance = random.Random(1)
-    decided = 0
-    for _ in range(6):
-        state = game.initial()
-        for _ in range(9):
-            if not game.is_terminal(state):
-                state = game.result(state, chance.choice(list(game.actions(state))))
-        if game.is_terminal(state):
-            continue
-        _, moves = Player({}, game, nodes=150, seconds=None).examine(state)
-        kinds = [0 if move.value is None else move.value.score for move in moves]
-        assert kinds == sorted(kinds, reverse=True)
-        wins = any(game.is_terminal(move.child) for move in moves)
-        assert (moves[0].value == Value(1, 1)) == wins
-        decided += wins or kinds[0] > kinds[-1]
-    assert decided
-
-
-def test_rules_that_break_the_protocol_are_refused_by_a_live_search(tmp_path):
-    raises(GameError, "has player 2 to move", Player(load_game(write_third(tmp_path / "third.py"))).value, 0)
 
 
 def test_a_player_without_distances_finishes_its_wins_where_play_may_come_back():

@@ -1,5 +1,6 @@
 """The Universal Game Interface: a player as an engine, and engines as players of matches."""
 
+import contextlib
 import json
 import sys
 
@@ -24,6 +25,7 @@ from tests.refusals import raises
 from tests.ways import plainly
 
 SCRIPTED = ROOT / "tests" / "scripted.py"
+SQUARES = [column + row for row in "123" for column in "abc"]
 
 
 class Talk:
@@ -79,20 +81,19 @@ def test_a_practical_engine_plays_the_move_that_is_hardest_to_answer():
 
 def test_what_is_wrong_is_said_and_the_session_goes_on():
     talk = Talk("tic-tac-toe")
-    (said,) = talk("position startpos moves a1 a1")
-    assert said.startswith("info string position refused: move 2: 'a1' is not a legal move here")
+    for what, *lines in (
+        ("move 2: 'a1' is not a legal move here", "position startpos moves a1 a1"),
+        ("position startpos, or position fen", "position"),
+        ("not a state", "position fen #x"),
+        ("no options", "setoption name x"),
+        ("'hm'", "hm"),
+        ("no query 'winner': there are gameover, p1turn, result", "", "position startpos", "query winner"),
+        ("position refused", "position startpos moves z"),
+    ):
+        (said,) = talk(*lines)
+        assert said.startswith("info string ") and what in said, lines
     refused = "info string there is no position: the last was refused"
     assert talk("go", "query p1turn") == [refused, "bestmove (none)", refused]
-    for line, what in (
-        ("position", "position startpos, or position fen"),
-        ("position fen #x", "not a state"),
-        ("setoption name x", "no options"),
-        ("hm", "'hm'"),
-    ):
-        (said,) = talk(line)
-        assert said.startswith("info string ") and what in said, line
-    (said,) = talk("", "position startpos", "query winner")
-    assert said == "info string no query 'winner': there are gameover, p1turn, result"
 
 
 def test_every_go_ends_in_a_move():
@@ -103,9 +104,8 @@ def test_every_go_ends_in_a_move():
 
 
 def test_a_position_may_be_a_number_and_dice_have_no_best_move():
-    game = load_game("connect-four:4,4")
-    state = parse_position(game, "112").state
-    talk = Talk(game)
+    talk = Talk("connect-four:4,4")
+    state = parse_position(load_game("connect-four:4,4"), "112").state
     assert talk("position startpos moves 1 1 2", "go")[-1] == talk(f"position fen #{state}", "go")[-1]
     talk = Talk("pig:15")
     assert talk("position startpos moves roll", "go depth 3") == ["info string chance decides here", "bestmove (none)"]
@@ -142,17 +142,10 @@ def test_stop_ends_a_search_without_an_end(monkeypatch):
 
 
 def test_scores_are_of_the_side_to_move():
-    for answer, said in (
-        (Answer(Value(1, 1), True, "book"), "mate 1"),
-        (Answer(Value(1, 7), True, "book"), "mate 4"),
-        (Answer(Value(-1, 6), True, "book"), "mate -3"),
-        (Answer(Value(-1, None), True, "book"), "cp -100"),
-        (Answer(Value(0, None), True, "book"), "cp 0"),
-        (Answer(Value(5, None), True, "book"), "cp 500"),
-        (Answer(None, False, "search", -0.256), "cp -26"),
-        (Answer(None, False, "missing"), "cp 0"),
-    ):
-        assert score(answer) == said
+    values = {(1, 1): "mate 1", (1, 7): "mate 4", (-1, 6): "mate -3"}
+    values |= {(-1, None): "cp -100", (0, None): "cp 0", (5, None): "cp 500"}
+    assert {value: score(Answer(Value(*value), True, "book")) for value in values} == values
+    assert score(Answer(None, False, "search", -0.256)) == "cp -26" and score(Answer(None, False, "missing")) == "cp 0"
 
 
 def test_the_command_speaks_until_quit_or_the_end_of_the_input():
@@ -189,13 +182,10 @@ class Impatient(players.Process):
         return super().ask(line, awaited, 0.01 if never else seconds)
 
 
-def played(*words):
+def played(*words, command=None, games=4):
     rules = Rules(load_game("tic-tac-toe"))
-    engine = Engine(rules, scripted(*words), Limits(grace=PATIENT), processes=2)
-    try:
-        return match(rules, engine, Random(1), games=4, plies=1), engine
-    finally:
-        engine.close()
+    with contextlib.closing(Engine(rules, command or scripted(*words), Limits(grace=PATIENT), processes=2)) as engine:
+        return match(rules, engine, Random(1), games=games, plies=1), engine
 
 
 def test_an_engine_plays_what_it_says():
@@ -204,14 +194,10 @@ def test_an_engine_plays_what_it_says():
     assert found.standing.wins + found.standing.draws + found.standing.losses == 4
     game = load_game("tic-tac-toe")
     for number, (line, plies) in enumerate(zip(found.games, found.plies, strict=True)):
-        words, state = line.split(), game.initial()
-        for ply, word in enumerate(words):
-            action = next(one for one in game.actions(state) if format_action(game, state, one) == word)
-            if ply >= plies and (ply - plies + number) % 2 == 0:
-                first = [column + row for row in "123" for column in "abc"]
-                assert word == next(square for square in first if square not in words[:ply])
-            state = game.result(state, action)
-        assert game.is_terminal(state)
+        words = line.split()
+        for ply in range(plies + number % 2, len(words), 2):
+            assert words[ply] == next(square for square in SQUARES if square not in words[:ply])
+        assert game.is_terminal(parse_position(game, line).state)
 
 
 @pytest.mark.parametrize("reason", players.REASONS)
@@ -240,20 +226,15 @@ def test_what_an_engine_lost_by_rule_is_reported():
 
 
 def test_an_engine_that_does_not_start_or_speaks_something_else_is_refused(monkeypatch):
-    refused = {"no-such-program": "cannot be started", "'": "cannot be started"}
-    for command, message in {**refused, f"{sys.executable} -Sc 0": "crash before"}.items():
-        raises(MethodError, message, Engine, Rules(load_game("tic-tac-toe")), command, Limits())
-    monkeypatch.setattr(players, "GREETING", 0.01)
     monkeypatch.setattr(players, "LAST", 0.01)
-    raises(MethodError, "silence before ugiok", Engine, Rules(load_game("tic-tac-toe")), scripted("mute"), Limits())
+    refused = {"no-such-program": "cannot be started", "'": "cannot be started"}
+    refused |= {f"{sys.executable} -Sc 0": "crash before", scripted("mute"): "silence before ugiok"}
+    for command, message in refused.items():
+        monkeypatch.setattr(players, "GREETING", 0.01 if "silence" in message else PATIENT)
+        raises(MethodError, message, Engine, Rules(load_game("tic-tac-toe")), command, Limits())
 
 
 @pytest.mark.slow
 def test_our_own_engine_never_loses_with_a_book():
-    rules = Rules(load_game("tic-tac-toe"))
-    engine = Engine(rules, f"{sys.executable} -m solver ugi tic-tac-toe", Limits())
-    try:
-        found = match(rules, engine, Random(1), games=20, plies=1).standing
-    finally:
-        engine.close()
-    assert found.losses == 0 and found.wins > 0
+    found, _ = played(command=f"{sys.executable} -m solver ugi tic-tac-toe", games=20)
+    assert found.standing.losses == 0 and found.standing.wins > 0
