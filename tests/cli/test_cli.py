@@ -1,6 +1,5 @@
 """The command line: output, refusals, exit codes and help."""
 
-import importlib
 import itertools
 import json
 import os
@@ -15,9 +14,6 @@ import msgspec
 import pytest
 
 from solver import Book, Player, __version__, load_game
-from solver.base.kinds import OUTCOME
-from solver.base.progress import listener
-from solver.base.value import Value
 from solver.cli import COMMANDS, SECTIONS, common, main
 from solver.games import CATALOGUE
 from solver.report import records
@@ -29,7 +25,8 @@ from tests import DATA, ROOT
 from tests.commands import ok, run
 from tests.processes import python
 from tests.refusals import fails
-from tests.ways import slow
+from tests.ways import slow, slow_rows
+from tests.written import write_rules
 
 
 @pytest.fixture(scope="module")
@@ -44,23 +41,18 @@ def test_version_and_help():
     assert all("Usage" in ok(name, "--help") for name in COMMANDS)
 
 
-def test_games_lists_parameters_and_what_they_support():
+def test_games_lists_parameters_and_what_they_support_and_tells_the_rules():
     games = {game["name"]: game for game in json.loads(ok("games", "--json"))}
     assert games["connect-four"]["parameters"] == {"width": 7, "height": 6, "connect": 4}
     assert games["kalah"]["score_game"] and "moves again" in games["kalah"]["supports"]
     assert {"moves again", "moves that score"} <= set(games["dots-and-boxes"]["supports"])
     assert list(games) == list(CATALOGUE)
     lines = ok("games").splitlines()
-    assert lines[0].startswith("alignment: ") and "connect-four  width=7, height=6, connect=4" in lines
+    assert "connect-four  width=7, height=6, connect=4" in lines
     assert [line for line in lines if line.partition(":")[0] in GROUPS] == [f"{key}: {GROUPS[key]}" for key in GROUPS]
-
-
-def test_games_tells_the_rules():
     assert ok("games", "nim", "--json") == json.dumps([facts("nim")]) + "\n"
     told = ok("games", "connect-four:5,4", "hex")
     assert "a stone falls onto the topmost one" in told and "there is no swap" in told and "bits" not in told
-    code, out, err = run("games", "go")
-    assert (code, out) == (2, "") and "no game 'go': did you mean nogo, " in err and "All: solver games" in err
 
 
 def test_info_has_the_agreed_shape(book):
@@ -73,8 +65,13 @@ def test_info_has_the_agreed_shape(book):
     assert facts["root"] == {"value": "draw", "score": 0, "distance": None}
     assert facts["bytes"] == book.stat().st_size
     assert sum(tier["states"] for tier in facts["tiers"]) == 765
-    text = ok("info", book)
+    assert sum(value["stored"] for value in facts["values"]) == facts["stored"]
+    assert len(facts["longest"]["line"]) == facts["longest"]["distance"]
+    distances = [value["distance"] for value in facts["values"] if value["score"] == 1]
+    assert distances == sorted(distances) and max(distances) == facts["longest"]["distance"]
+    text, words = ok("info", book), ok("info", book, "--counts").split()
     assert "765, 138 of them terminal" in text and "win in 5 plies" in text
+    assert all(f"{tier['states']:,}" in words for tier in facts["tiers"])
 
 
 def test_query_has_the_agreed_shape(book):
@@ -124,32 +121,23 @@ def test_a_program_may_ask_and_read_in_turns(book):
         assert json.loads(asked.stdout.readline())["ply"] == 3
 
 
-@pytest.mark.posix("a shell")
-def test_a_closed_standard_input_is_an_empty_one():
-    for command in ("query nim -", "play nim -q"):
-        closed = ["bash", "-c", f"{sys.executable} -m solver {command} <&-"]
-        done = subprocess.run(closed, capture_output=True, text=True)
-        assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
-
-
 def test_a_game_is_searched_live():
     facts = json.loads(ok("query", "tic-tac-toe", "a1 b1 a2 b2", "--json", "--live"))
     assert (facts["value"], facts["distance"], facts["best"], facts["source"]) == ("win", 1, ["a3"], "search")
     code, _, err = run("query", "tic-tac-toe", "start", "--book-only", "--live")
     assert code == 3 and "--book-only" in err
     unknown = json.loads(ok("query", "hexapawn:5,6", "start", "--json", "--budget", "0.01"))
-    assert {unknown[name] for name in ("value", "score", "distance", "estimate")} == {None}
-    assert (unknown["exact"], unknown["source"]) == (False, "missing")
+    names = ("value", "score", "distance", "estimate", "exact", "source")
+    assert [unknown[name] for name in names] == [None, None, None, None, False, "missing"]
 
 
 def test_an_estimate_is_no_value():
     code, out, err = run("query", "connect-four:5,5", "1213", "--json", "--budget", "0.1")
     facts = json.loads(out)
     assert (code, facts["source"]) == (0, "search") and "--budget" in err and "solver solve connect-four:5,5" in err
-    for one in (facts, *facts["moves"]):
-        assert (one["value"], one["score"], one["distance"], one["exact"]) == (None, None, None, False)
-        assert -1 < one["estimate"] < 1
-    assert {"value": None, "score": None, "distance": None}.items() <= facts["moves"][0]["child"].items()
+    for one in (facts, *facts["moves"], facts["moves"][0]["child"]):
+        assert (one["value"], one["score"], one["distance"]) == (None, None, None)
+        assert "estimate" not in one or (-1 < one["estimate"] < 1 and not one["exact"])
     text = ok("query", "connect-four:5,5", "1213", "--budget", "0.1")
     assert "unknown, looks" in text and "draw" not in text
     assert "unknown, looks" in ok("play", "connect-four:5,5", "--budget", "0.1", stdin="hint\nquit\n")
@@ -206,10 +194,10 @@ def test_estimates_count_what_they_can():
 
 
 def test_verify_and_its_refusal(book, tmp_path):
-    assert "627 states verified" in ok("verify", book)
+    out = ok("verify", book)
+    assert "627 states verified" in out and "627 of them in plain Python" in out
     facts = json.loads(ok("verify", book, "--json", "--memory", "1G"))
     assert (facts["closed"], facts["plain"]) == (True, 627)
-    assert "627 of them in plain Python" in ok("verify", book)
     data = bytearray(book.read_bytes())
     with Book(book) as opened:
         segment = next(opened.segments())
@@ -228,24 +216,14 @@ def errors_of(err):
 
 
 def test_an_argument_of_many_lines_or_letters_is_an_error_in_a_short_line():
-    commands = (
-        "",
-        "info x",
-        "solve x --method",
-        "serve --port",
-        "solve --",
-        "learn x -o y --model",
-        "profile x --games",
-    )
+    commands = [[], ["info", "x"], ["solve", "x", "--method"], ["serve", "--port"], ["solve", "--"]]
+    commands += [["learn", "x", "-o", "y", "--model"], ["profile", "x", "--games"]]
     for words, argument in itertools.product(commands, ("a\nb\x1b[31m\u202e", "x" * 10_000)):
-        code, out, err = run(*words.split(), argument)
+        code, out, err = run(*words, argument)
         (error,) = errors_of(err)
         assert (code, out) == (2, "") and len(error) < 1100 and error.isprintable(), words
-
-
-def test_without_arguments_the_help_has_its_lines():
     code, _, err = run()
-    assert code == 2 and err.startswith("Usage: ") and err.count("\n") > 40
+    assert code == 2 and err.startswith("Usage: ") and err.count("\n") > 40  # the help has its lines
 
 
 @pytest.mark.parametrize("row", ILL, ids=[re.sub(r"[^\w.:-]+", "_", one[0]) for one in ILL])
@@ -266,21 +244,21 @@ def test_bad_input_gets_one_line_and_a_code_and_writes_nothing(book, tmp_path, m
 
 def test_play_to_the_end_with_hints_and_undo(book):
     out = ok("play", book, stdin="hint\nb2\nundo\nb2\nhelp\nnonsense\nquit\n")
-    assert "hint, undo, swap" in out
-    assert "is not a legal move" in out
+    assert "hint, undo, swap" in out and "is not a legal move" in out
     assert out.startswith(f"tic-tac-toe: you begin (level perfect, from {book})\nType a move such as a1, or hint")
     second = ok("play", book, "--second", stdin="QUIT\n")
     assert "X" in second and "the computer begins" in second and second.endswith("bye\n")
     assert " o " in ok("play", book, stdin="B2\nquit\n")
-    heuristic = ok("play", "othello:4,4", "--method", "heuristic", "--depth", "1", "--second", stdin="quit\n")
-    assert "heuristic of depth 1" in heuristic
 
 
 def test_play_without_a_book_says_what_the_computer_does_not_know():
-    out = ok("play", "teeko", "--second", "--budget", "0.1", stdin="quit\n")
-    assert "moves at random" in out and "solver solve teeko -o BOOK" in out
-    out = ok("play", "connect-four:6,6", "--second", "--budget", "0.1", stdin="quit\n")
-    assert "does not see the end" in out
+    for said, *words in (
+        ("moves at random", "teeko", "--budget", "0.1"),
+        ("solver solve teeko -o BOOK", "teeko", "--budget", "0.1"),
+        ("does not see the end", "connect-four:6,6", "--budget", "0.1"),
+        ("heuristic of depth 1", "othello:4,4", "--method", "heuristic", "--depth", "1"),
+    ):
+        assert said in ok("play", *words, "--second", stdin="quit\n")
     assert "does not" not in ok("play", "pong-hau-ki", "--second", "--live", stdin="quit\n")
 
 
@@ -289,18 +267,11 @@ def test_the_board_does_not_turn_round_between_moves(game, moves):
     """What only one player has moved stays where it was for the eye, whoever moves next."""
     rules = load_game(game)
     state = rules.initial()
-    before = show(rules, state, 0).splitlines()
-    after = show(rules, rules.result(state, parse_action(rules, state, moves)), 1).splitlines()
-    cells = [
-        (old, new)
-        for above, below in zip(before, after, strict=True)
-        for old, new in zip(above[2:8], below[2:8], strict=True)
-        if not above.lstrip()[:1].isalpha()
-    ]
-    changed = [pair for pair in cells if pair[0] != pair[1]]
-    assert 1 <= len(changed) <= 2
-    out = ok("play", game, "--budget", "0.05", stdin=f"{moves}\nquit\n")
-    assert show(rules, rules.result(state, parse_action(rules, state, moves)), 1) in out
+    shown = show(rules, rules.result(state, parse_action(rules, state, moves)), 1)
+    lines = [*zip(show(rules, state, 0).splitlines(), shown.splitlines(), strict=True)]
+    cells = [zip(old[2:8], new[2:8], strict=True) for old, new in lines if not old.lstrip()[:1].isalpha()]
+    assert 1 <= sum(old != new for row in cells for old, new in row) <= 2
+    assert shown in ok("play", game, "--budget", "0.05", stdin=f"{moves}\nquit\n")
 
 
 def test_kalahs_board_stays_and_its_houses_have_numbers():
@@ -309,12 +280,6 @@ def test_kalahs_board_stays_and_its_houses_have_numbers():
     after = show(rules, rules.result(rules.initial(), 2), 1).splitlines()
     assert after[0].split() == ["3.", "2.", "1."] and after[2].split() == ["2", "2", "0"]
     assert after[3].endswith("   north to move")
-
-
-def test_one_ply_is_no_plies():
-    assert OUTCOME.verdict(Value(1, 1)) == "first player wins in 1 ply"
-    assert OUTCOME.verdict(Value(-1, 12)) == "second player wins in 12 plies"
-    assert "cut off after 1 ply, the most that was asked for" in ok("line", "coins", "--most", "1", "--live")
 
 
 def test_the_tree_exercise(tmp_path):
@@ -348,39 +313,28 @@ def test_the_reader_of_a_pipe_who_has_seen_enough_is_told_nothing(book):
 
 
 @pytest.mark.posix("/dev/full, and a shell")
-def test_output_that_cannot_be_written_is_said():
+def test_output_that_cannot_be_written_is_said_and_a_closed_standard_input_is_an_empty_one():
     said = "Error: standard output cannot be written to: "
     assert shell("solver books > /dev/full") == (6, "", f"{said}No space left on device\n")
     assert shell("solver books >&-") == (1, "", f"{said}Bad file descriptor\n")
     assert shell("solver books --nothing >&- 2>&-") == (2, "", "")
+    for command in ("query nim -", "play nim -q"):
+        code, _, err = shell(f"solver {command} <&-")
+        assert code == 0 and "Traceback" not in err, err
 
 
-def test_a_line_is_the_best_play_to_the_end(book):
+def test_a_line_is_the_best_play_to_the_end_searched_without_a_book(book, monkeypatch):
     facts = json.loads(ok("line", book, "--json"))
     assert (facts["score"], facts["ending"], len(facts["moves"])) == (0, "the game is over", 9)
     longest = json.loads(ok("line", book, "--longest", "--json"))
     assert (longest["words"], len(longest["moves"])) == ("win in 5", 5)
     assert "win in 5 for the side to move" in ok("line", book, "--longest")
-    cut = json.loads(ok("line", book, "--json", "--most", "2"))
-    assert cut["ending"] == "cut off after 2 plies, the most that was asked for"
-
-
-def test_a_line_without_a_book_is_searched_to_its_end_or_says_why_not(monkeypatch):
     assert json.loads(ok("line", "mu-torere", "--json", "--live"))["ending"] == "the position repeats: a draw"
     assert "loss in 11 for the side to move" in ok("line", "coins", "--live")
+    for most, plies in ((1, "1 ply"), (2, "2 plies")):
+        assert f"cut off after {plies}, the most that was asked for" in ok("line", "coins", "--most", most, "--live")
     monkeypatch.setattr("solver.cli.ask.SECONDS", 0.1)
     fails(3, "solver solve teeko -o BOOK", "line", "teeko")
-
-
-def test_counts_by_tier_and_by_distance(book):
-    facts = json.loads(ok("info", book, "--json"))
-    assert sum(value["stored"] for value in facts["values"]) == facts["stored"]
-    assert len(facts["longest"]["line"]) == facts["longest"]["distance"]
-    distances = [value["distance"] for value in facts["values"] if value["score"] == 1]
-    assert distances == sorted(distances) and max(distances) == facts["longest"]["distance"]
-    words = ok("info", book, "--counts").split()
-    for tier in facts["tiers"]:
-        assert f"{tier['states']:,}" in words
 
 
 @pytest.mark.parametrize("name", [*slow("chart.svg"), "chart.png"])
@@ -392,26 +346,12 @@ def test_a_chart_of_a_book(book, tmp_path, name):
     fails(2, ".svg", "info", book, "--plot", tmp_path / "chart.txt")
 
 
-@pytest.mark.parametrize(
-    ("module", "opening", "arguments"),
-    [
-        ("cli.solve", "game_of", "check nim:2,3 --quick"),
-        ("cli.solve", "game_of", "compare nim:2,3"),
-        ("book", "open_source", "query nim:2,3 start"),
-    ],
-    ids=["check", "compare", "query"],
-)
-def test_commands_say_how_far_a_game_is_that_loads(module, opening, arguments, monkeypatch):
-    commands = importlib.import_module(f"solver.{module}")
-    open_it = getattr(commands, opening)
-
-    def slowly(*given, **options):
-        listener().say("a third of it is explored")
-        return open_it(*given, **options)
-
-    monkeypatch.setattr(commands, opening, slowly)
-    assert "Note: a third of it is explored" in run(*arguments.split())[2]
-    assert "a third" not in run(*arguments.split(), "-q")[2]
+@pytest.mark.parametrize("arguments", ["check GAME --quick", "compare GAME", "query GAME start"])
+def test_commands_say_how_far_a_game_is_that_loads(arguments, tmp_path):
+    head = "from solver.base.progress import listener\nlistener().say('a third of it is explored')"
+    for name, options in (("loud", ()), ("quiet", ("-q",))):
+        words = arguments.replace("GAME", write_rules(tmp_path / f"{name}.py", head=head)).split()
+        assert ("Note: a third of it is explored" in run(*words, *options)[2]) == (name == "loud")
 
 
 def test_every_command_is_in_one_section():
@@ -423,53 +363,36 @@ def test_every_command_is_in_one_section():
         assert [line.split()[0] for line in section.splitlines()] == list(names)
 
 
-def commands():
-    """Every command and subcommand, by its words."""
-    for name in COMMANDS:
-        command = main.get_command(None, name)
-        yield name, command
-        if isinstance(command, click.Group):
-            yield from ((f"{name} {child}", one) for child, one in command.commands.items())
-
-
-ALL = dict(commands())
-
-
-@pytest.mark.parametrize(("words", "command"), [*ALL.items()], ids=[words.replace(" ", "-") for words in ALL])
-def test_help_opens_with_a_sentence_and_two_examples_and_every_option_has_a_sentence(words, command):
-    first, examples, *_ = command.help.split("\n\n")
-    assert first.endswith(".") and "\n" not in first and len(first) <= 100
-    lines = [line.strip() for line in examples.replace("\b", "").splitlines() if line.strip()]
-    assert len(lines) >= 2 and all(re.search(r"\bsolver |^curl ", line) for line in lines)
-    assert any(line.startswith(f"solver {words.split()[0]}") for line in lines)
-    for option in command.params:
-        if isinstance(option, click.Option):  # from a capital on, or choices
-            assert option.help and option.help.endswith("."), option.opts
-            assert option.help[0].isupper() or ":" in option.help, option.opts
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_opens_with_a_sentence_and_two_examples_and_every_option_has_a_sentence(name):
+    group = main.get_command(None, name)
+    for command in (group, *getattr(group, "commands", {}).values()):
+        first, examples, *_ = command.help.split("\n\n")
+        assert first.endswith(".") and "\n" not in first and len(first) <= 100
+        lines = [line.strip() for line in examples.replace("\b", "").splitlines() if line.strip()]
+        assert len(lines) >= 2 and all(re.search(r"\bsolver |^curl ", line) for line in lines)
+        assert any(line.startswith(f"solver {name}") for line in lines)
+        for option in command.params:
+            if isinstance(option, click.Option):  # from a capital on, or choices
+                assert option.help and option.help.endswith("."), option.opts
+                assert option.help[0].isupper() or ":" in option.help, option.opts
 
 
 def test_values_have_colours_on_a_terminal_alone(monkeypatch, capsys):
-    text = "win in 3 for the side to move\n*  a  draw\n   b  loss in 12, not lost"
-    common.echo_values(text)
-    assert capsys.readouterr().out == text + "\n"
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    monkeypatch.delenv("NO_COLOR", raising=False)
+    text = "win in 3 for the side to move\n*  a  draw\n   b  loss in 12, not lost\n"
     monkeypatch.setattr(click, "echo", print)  # click itself looks at the descriptor
-    common.echo_values(text)
-    green, yellow, red, end = (f"\x1b[{code}m" for code in (32, 33, 31, 0))
-    colourful = (
-        f"{green}win in 3{end} for the side to move\n*  a  {yellow}draw{end}\n   b  {red}loss in 12{end}, not lost"
-    )
-    assert capsys.readouterr().out == colourful + "\n"
-    monkeypatch.setenv("NO_COLOR", "1")
-    common.echo_values(text)
-    assert capsys.readouterr().out == text + "\n"
+    for is_terminal, no_color in ((False, ""), (True, ""), (True, "1")):
+        monkeypatch.setattr(sys.stdout, "isatty", lambda is_terminal=is_terminal: is_terminal)
+        monkeypatch.setenv("NO_COLOR", no_color)
+        common.echo_values(text[:-1])
+        codes = {"win in 3": 32, "draw": 33, "loss in 12": 31} if is_terminal and not no_color else {}
+        colourful = text
+        for word, code in codes.items():
+            colourful = colourful.replace(word, f"\x1b[{code}m{word}\x1b[0m")
+        assert capsys.readouterr().out == colourful
 
 
-@pytest.mark.parametrize(
-    ("shell", "words"),
-    [("bash", "1"), *(pytest.param(*one, marks=pytest.mark.slow) for one in (("zsh", "1"), ("fish", "qu")))],
-)
+@pytest.mark.parametrize(("shell", "words"), [("bash", "1"), *slow_rows(("zsh", "1"), ("fish", "qu"))])
 def test_a_shell_completes_commands_and_options(shell, words):
     asked = {"_SOLVER_COMPLETE": f"{shell}_complete", "COMP_WORDS": "solver qu", "COMP_CWORD": words}
     command = [sys.executable, "-c", "from solver.cli import main; main(prog_name='solver')"]

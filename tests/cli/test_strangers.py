@@ -24,7 +24,6 @@ from solver.base.progress import listening, quiet, silent
 from solver.base.text import exact, whole_weights
 from solver.games import tree
 from solver.games.common import description, table
-from solver.learning import players
 from solver.rules.game import load_game
 from tests import ROOT
 from tests.commands import ok, run
@@ -35,24 +34,18 @@ from tests.ways import until
 RULES = """(role a) (role b) (init (at 0)) (legal a go) (legal b noop) (<= (next (at 1)) (true (at 0)))
 (<= terminal (true (at 1))) (goal a 100) (goal b 0)
 """
-SECONDS = 100  # of CPU, which only an endless reading takes
-ADDRESSES = 1 << 30  # of which 500 MB are the interpreter's libraries
 
 
-def values(count):
-    return " ".join(f"(v {number})" for number in range(count))
-
-
-def chosen(count):
-    return " ".join(f"(v ?v{number})" for number in range(count))
+def values(count, mark=""):
+    return " ".join(f"(v {mark}{number})" for number in range(count))
 
 
 TWELVE = " ".join(f"(distinct ?v{i} ?v{j})" for i in range(12) for j in range(i))
 EITHER = "(or (p a) (p b)) "
-ALTERNATIVES = "line 3: its alternatives can be chosen in over 1,024 ways"
-DEEP_TERM = "line 3: a term of more than 1,000 words, or 40 in each other"
+ALTERNATIVES = "line 3: its alternatives"
+DEEP_TERM = "line 3: a term of more than 1,000 words"
 MANY = "its variables can be chosen in too many ways"
-NO_GOAL = "is not a goal: they are numbers from 0 to 100"
+NO_GOAL = "is not a goal"
 RELATIONS = "".join(f"(<= (r{i} 2) (r{i + 1} 1))" for i in range(2000)) + "(<= terminal (r0 a))"
 DESCRIPTIONS = {  # what follows the rules, and a part of the error
     "product": (f"(<= (goal a 0) (and {EITHER * 40}))", ALTERNATIVES),
@@ -62,9 +55,9 @@ DESCRIPTIONS = {  # what follows the rules, and a part of the error
     "deepening-term": ("(p a) (<= (p (f ?x)) (p ?x)) (<= terminal (p b))", DEEP_TERM),
     "deepening-start": ("(init a) (<= (init (f ?x)) (init ?x))", DEEP_TERM),
     "long-term": (f"(p {'a ' * 5000}) (<= terminal (p b))", DEEP_TERM),
-    "long-rule": (f"(v 1) (<= (goal a 0) {chosen(3000)})", "line 3: a rule of more than 1,000 parts"),
-    "distinct": (f"{values(11)} (<= (goal a 0) {chosen(12)} {TWELVE})", MANY),
-    "tuples": (f"{values(60)} (<= (q ?v0 ?v1 ?v2 ?v3 ?v4) {chosen(5)}) (<= terminal (q 1 1 1 1 1))", MANY),
+    "long-rule": (f"(v 1) (<= (goal a 0) {values(3000, '?v')})", "line 3: a rule of more than 1,000 parts"),
+    "distinct": (f"{values(11)} (<= (goal a 0) {values(12, '?v')} {TWELVE})", MANY),
+    "tuples": (f"{values(60)} (<= (q ?v0 ?v1 ?v2 ?v3 ?v4) {values(5, '?v')}) (<= terminal (q 1 1 1 1 1))", MANY),
     "deep-tuples": ("(n a) (n b) (n c) (p n) (<= (p (f ?x ?y)) (p ?x) (n ?y)) (<= terminal (p b))", MANY),
     "relations": (RELATIONS, "more than 1,000 relations"),
     "large-goal": (f"(goal a {'9' * 5000})", NO_GOAL),
@@ -99,13 +92,13 @@ TREES = {
     "terminals-command": (r'["\u001b[31mred"]', r"'\x1b[31mred' is not a number of a tree"),
     "nodes": ("[" + "1," * 600_000 + "1]", "more than 524,288 nodes"),
 }
-IMPORTS = {
-    "digits": (f'{{"state":{"9" * 5000},"score":1,"distance":1}}\n', "line 1: a number of 5,000 digits"),
-    "twice": ('{"state":1,"state":2,"score":0}\n', "line 1: an object has 'state' twice"),
-    "no-json": ('{"state":0,"score":0}\n{"state":1,,}\n', "line 2: no JSON from character 12 on"),
-    "brackets": ('{"state":' + "[" * 100_000 + "\n", "line 1: brackets nested too deep"),
-    "no-numbers": ('{"state":0,"score":1e999,"distance":NaN}\n', "line 1: score inf with distance nan is not a value"),
-}
+IMPORTS = [
+    (f'{{"state":{"9" * 5000},"score":1,"distance":1}}\n', "line 1: a number of 5,000 digits"),
+    ('{"state":1,"state":2,"score":0}\n', "line 1: an object has 'state' twice"),
+    ('{"state":0,"score":0}\n{"state":1,,}\n', "line 2: no JSON from character 12 on"),
+    ('{"state":' + "[" * 100_000 + "\n", "line 1: brackets nested too deep"),
+    ('{"state":0,"score":1e999,"distance":NaN}\n', "line 1: score inf with distance nan is not a value"),
+]
 FILES = {
     f"{name}.{ending}": (begin + text, message)
     for ending, begin, table in (("kif", RULES, DESCRIPTIONS), ("csv", HEADER, TABLES), ("json", "", TREES))
@@ -123,26 +116,27 @@ def test_a_file_is_refused_with_its_place_and_counted_before_it_is_made(tmp_path
     assert message in str(error.value) and str(error.value).isprintable()
 
 
-@pytest.mark.parametrize("name", IMPORTS)
-def test_values_from_elsewhere_are_refused_with_their_line(tmp_path, name):
-    text, message = IMPORTS[name]
+@pytest.mark.parametrize(("text", "message"), IMPORTS)
+def test_values_from_elsewhere_are_refused_with_their_line(tmp_path, text, message):
     (tmp_path / "odd.jsonl").write_text(text)
     code, output, error = run("import", tmp_path / "odd.jsonl", "tic-tac-toe", "-o", tmp_path / "odd.lmdb", "-q")
     assert (code, output, error.count("\n")) == (2, "", 1) and message in error
 
 
+def bound():
+    """Limits of a process: CPU time, which only an endless reading takes, and addresses, half for libraries."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_CPU, (100, 100))
+    resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DESCRIPTIONS)
 def test_a_description_is_refused_within_bounded_time_and_memory(tmp_path, name):
-    def bound():
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
-        resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES))
-
     (tmp_path / "odd.kif").write_text(RULES + DESCRIPTIONS[name][0])
-    command = [sys.executable, "-m", "solver", "solve", tmp_path / "odd.kif", "-q", "-o", tmp_path / "odd.lmdb"]
-    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=bound, cwd=ROOT)
+    code = "from solver.__main__ import main; main()"
+    done = python(code, "solve", tmp_path / "odd.kif", "-q", "-o", tmp_path / "odd.lmdb", preexec_fn=bound)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
 
 
@@ -150,10 +144,10 @@ def test_a_description_of_any_order_says_what_holds_everywhere(tmp_path):
     """Facts that follow from facts, in the order that needs most rounds, with what holds nowhere among them."""
     chain = "".join(f"(<= (z {i}) (z {i + 1}) (not (no {i})))" for i in range(50))
     told = RULES.replace("(goal a 100)", "(<= (goal a 100) (z 0)) (<= (goal a 50) (not (z 0)))")
-    (tmp_path / "chain.kif").write_text(f"{told} (no 50) {chain} (z 50)")
-    assert load_game(str(tmp_path / "chain.kif")).nodes.worths.tolist() == [0, -1]
-    (tmp_path / "broken.kif").write_text(f"{told} (no 25) {chain} (z 50)".replace("goal b 0", "goal b 50"))
-    assert load_game(str(tmp_path / "broken.kif")).nodes.worths.tolist() == [0, 0]
+    for lacking, goal, worths in ((50, 0, [0, -1]), (25, 50, [0, 0])):
+        path = tmp_path / f"chain{lacking}.kif"
+        path.write_text(f"{told} (no {lacking}) {chain} (z 50)".replace("goal b 0", f"goal b {goal}"))
+        assert load_game(str(path)).nodes.worths.tolist() == worths
 
 
 @pytest.mark.posix("files with holes, and pipes with names")
@@ -207,9 +201,9 @@ LINGERS = """
 import os, sys, time
 if os.fork() == 0:
     os.setsid()  # it is in no group of the engine's, and keeps its pipe
-    print("child", os.getpid(), file=open(sys.argv[1], "w"))
+    print("child", os.getpid(), file=open(sys.argv[1], "w"), flush=True)
     time.sleep(600)
-while not os.path.exists(sys.argv[1]): time.sleep(0.01)
+while not os.path.exists(sys.argv[1]) or not os.path.getsize(sys.argv[1]): time.sleep(0.01)
 for line in sys.stdin:
     if line.startswith("ugi"): print("ugiok", flush=True)
     if line.startswith("isready"): print("readyok", flush=True)
@@ -218,26 +212,18 @@ for line in sys.stdin:
 
 
 @pytest.mark.posix("forks")
-def test_an_engine_that_leaves_a_child_with_its_pipe_is_not_waited_for(tmp_path):
+@pytest.mark.parametrize("session", ["os.setsid()", "pass"], ids=["leaves", "stays"])
+def test_an_engine_ends_with_its_children_and_one_that_has_left_is_not_waited_for(tmp_path, session):
     """Neither by `close` nor at the interpreter's end."""
-    (tmp_path / "engine.py").write_text(LINGERS)
+    (tmp_path / "engine.py").write_text(LINGERS.replace("os.setsid()", session))
     command = command_line(sys.executable, "-SE", tmp_path / "engine.py", tmp_path / "child")
     script = f"from solver.learning.players import Process; Process({command!r}).close(); print('closed')"
-    try:
-        done = python(script, timeout=550)
-        assert (done.returncode, done.stdout, done.stderr) == (0, "closed\n", "")
-    finally:
-        os.kill(int((tmp_path / "child").read_text("utf-8").split()[1]), signal.SIGKILL)
-
-
-@pytest.mark.posix("forks")
-def test_an_engine_ends_with_its_children(tmp_path):
-    (tmp_path / "engine.py").write_text(LINGERS.replace("os.setsid()", "pass"))
-    engine = players.Process(command_line(sys.executable, "-SE", tmp_path / "engine.py", tmp_path / "child"))
-    until(lambda: (tmp_path / "child").exists() and len((tmp_path / "child").read_text("utf-8").split()) > 1)
-    engine.close()
+    done = python(script, timeout=550)
     child = int((tmp_path / "child").read_text("utf-8").split()[1])
+    if session != "pass":
+        os.kill(child, signal.SIGKILL)
     until(lambda: not is_running(child))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "closed\n", "")
 
 
 def is_running(number):
@@ -258,7 +244,7 @@ def test_a_file_is_written_whole_or_left_alone(tmp_path, monkeypatch, name, kind
     write_whole(tmp_path / "file", b"older")
     monkeypatch.setattr(os, "fsync", fail)
     raises(kind, re.escape(f"file cannot be written ({os.strerror(number)})"), write_whole, tmp_path / "file", b"newer")
-    raises(BookError, "none.file cannot be written .*: name another file", write_whole, tmp_path / "none" / "file", b"")
+    raises(BookError, "none.file cannot be written", write_whole, tmp_path / "none" / "file", b"")
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("file", b"older")]
 
 
@@ -291,8 +277,7 @@ def test_a_file_of_yours_is_never_replaced(tmp_path, command, ending):
     path.write_text(MINE)
     code, output, error = run(*command.split(), path)
     assert (code, output, path.read_text("utf-8"), [*tmp_path.iterdir()]) == (2, "", MINE, [path]), error
-    needs = "needs pyarrow|solverbook\\[(plot|learn|solve)\\]"
-    assert re.search(f"exists and is not an earlier result: name another file, or remove it first|{needs}", error)
+    assert re.search(r"exists and is not an earlier result|needs pyarrow|solverbook\[(plot|learn|solve)\]", error)
 
 
 @pytest.mark.parametrize("restart", ["", "--restart"], ids=["goes-on", "restart"])
@@ -323,8 +308,8 @@ def test_an_earlier_result_is_replaced(tmp_path, command, ending):
 
 def test_files_of_a_package_of_yours_are_no_files_of_a_reader(tmp_path):
     (tmp_path / "package.json").write_text('{\n  "name": "mine"\n}\n')
-    code, _, error = run("export", "--reader", "js", "-o", tmp_path)
-    assert (code, len([*tmp_path.iterdir()])) == (2, 1) and "package.json exists and is not an earlier result" in error
+    fails(2, "package.json exists and is not an earlier result", "export", "--reader", "js", "-o", tmp_path)
+    assert len([*tmp_path.iterdir()]) == 1
     (tmp_path / "package.json").unlink()
     assert ok("export", "--reader", "js", "-o", tmp_path) == ok("export", "--reader", "js", "-o", tmp_path)
 
@@ -359,19 +344,12 @@ def test_folders_are_put_in_their_place_whatever_others_do(tmp_path, monkeypatch
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
 
 
-def leaves(kind):
-    """A kind of error, and all that are derived from it."""
-    yield kind
-    for other in kind.__subclasses__():
-        if other.__module__ == errors.__name__:
-            yield from leaves(other)
-
-
+ERRORS = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.SolverError)]
 HOSTILE = "\x1b]0;title\x07red\u202e\x00\ud800\nnext"
 ESCAPED = r"\x1b]0;title\x07red\u202e\x00\ud800 next"
 
 
-@pytest.mark.parametrize("kind", [*leaves(errors.SolverError)], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", ERRORS, ids=lambda kind: kind.__name__)
 def test_every_error_is_a_line_that_may_be_printed(kind):
     arguments = (HOSTILE,) if kind is not errors.MissingRules else (HOSTILE, "own.py")
     for error in (kind(*arguments), pickle.loads(pickle.dumps(kind(*arguments)))):  # noqa: S301
