@@ -21,6 +21,18 @@ def player_of(text):
     return solver.Player(solver.solve(text), live=False)
 
 
+def loaded(text):
+    return pyspiel.load_game(f"solverbook(game={text})")
+
+
+def thrown(text):
+    """A state in which chance decides."""
+    state = loaded(text).new_initial_state()
+    while not state.is_chance_node():
+        state.apply_action(state.legal_actions()[0])
+    return state
+
+
 BOARDS = ("hexapawn", "tic-tac-toe:3,2,3", "nim:1,2,3", "connect-four:3,2,3", "dots-and-boxes:2,1")
 
 
@@ -40,14 +52,6 @@ def test_openspiel_finds_our_games_in_order(text):
     assert str(state).strip() and not state.is_terminal()
 
 
-def test_returns_are_those_of_our_rules():
-    game = pyspiel.load_game("solverbook", {"game": "dots-and-boxes:1,1"})
-    state = game.new_initial_state()
-    while not state.is_terminal():
-        state.apply_action(state.legal_actions()[0])
-    assert state.returns() == [-1.0, 1.0]  # the fourth line makes the box
-
-
 def test_a_bot_wins_what_is_won():
     game = pyspiel.load_game("nim(pile_sizes=1;2)")
     bot = openspiel.PlayerBot(player_of("openspiel:nim(pile_sizes=1;2)"))
@@ -63,38 +67,28 @@ def test_a_bot_wins_what_is_won():
 
 
 def test_a_game_that_openspiel_cut_at_a_comma_is_refused():
-    for cut, whole, game in (
-        ("connect-four:4,4", "connect-four:4;4", "connect-four:4,4"),
-        ("coins:4,2", "coins:4;", "coins:4"),
-        ("nim:1,2", "nim:1;2", "nim:1,2"),
-    ):
-        with pytest.raises(GameError, match=f"{cut.partition(',')[0]} may lack .* write semicolons for commas"):
-            pyspiel.load_game(f"solverbook(game={cut})")
-        assert pyspiel.load_game(f"solverbook(game={whole})").shared.rules.name == game
-        assert pyspiel.load_game("solverbook", {"game": whole}).shared.rules.name == game
-
-
-def test_one_parameter_is_enough_where_a_game_has_no_more():
-    game = pyspiel.load_game("solverbook(game=chess-ending:KQK,longest=50)")
+    for cut, whole in (("connect-four:4,4", "connect-four:4;4"), ("coins:4,2", "coins:4;"), ("nim:1,2", "nim:1;2")):
+        lacks = f"{cut.partition(',')[0]} may lack .* write semicolons for commas"
+        raises(GameError, lacks, pyspiel.load_game, f"solverbook(game={cut})")
+        for game in (loaded(whole), pyspiel.load_game("solverbook", {"game": whole})):
+            assert game.shared.rules.name == whole.rstrip(";").replace(";", ",")
+    game = loaded("chess-ending:KQK,longest=50")  # which has no other parameter
     assert game.shared.rules.name == "chess-ending:KQK" and game.max_game_length() == 50
-    assert pyspiel.load_game("solverbook(game=hexapawn)").shared.rules.name == "hexapawn"
 
 
 def test_an_illegal_action_or_outcome_is_an_error_and_changes_nothing():
-    state = pyspiel.load_game("solverbook(game=coins:3;2)").new_initial_state()
-    raises(PositionError, "action 7 is not legal here: choose one of 0, 1", state.apply_action, 7)
-    assert state.number == 3 and state.legal_actions() == [0, 1]  # to take 1 or 2
-    state.apply_action(1)
-    state.apply_action(0)
-    raises(PositionError, "the game is over", state.apply_action, 0)
-    state = pyspiel.load_game("solverbook(game=pig:5;)").new_initial_state()
-    while not state.is_chance_node():
-        state.apply_action(state.legal_actions()[0])
-    raises(PositionError, "action 99 is not legal here", state.apply_action, 99)
+    state = loaded("coins:3;2").new_initial_state()
+    one, two = state.legal_actions()
+    raises(PositionError, f"action 7 is not legal here: choose one of {one}, {two}", state.apply_action, 7)
+    assert state.number == 3 and state.legal_actions() == [one, two]
+    state.apply_action(two)
+    state.apply_action(one)
+    raises(PositionError, "the game is over", state.apply_action, one)
+    raises(PositionError, "action 99 is not legal here", thrown("pig:5;").apply_action, 99)
 
 
 def test_observation_tensors_are_the_planes():
-    game = pyspiel.load_game("solverbook(game=connect-four:4;4)")
+    game = loaded("connect-four:4;4")
     state = game.new_initial_state()
     state.apply_action(1)
     planes = np.array(state.observation_tensor(0)).reshape(game.observation_tensor_shape())
@@ -106,37 +100,29 @@ def test_observation_tensors_are_the_planes():
 
 
 def test_players_of_other_games_are_refused():
-    game = pyspiel.load_game("solverbook(game=connect-four:4;4)")
+    game = loaded("connect-four:4;4")
     refusal = r"made by rules \w{8} \(tic-tac-toe\), the game by \w{8} \(connect-four:4,4\)"
     raises(ForeignBook, refusal, openspiel.PlayerPolicy, game, "tic-tac-toe")
     for user in (openspiel.PlayerBot("tic-tac-toe").step, openspiel.PlayerEvaluator("tic-tac-toe").evaluate):
-        with pytest.raises(ForeignBook, match=refusal):
-            user(game.new_initial_state())
-    theirs = pyspiel.load_game("connect_four")
-    with pytest.raises(ForeignBook, match=r"\(connect-four:4,4\), connect_four.* \(connect-four\)"):
-        openspiel.PlayerBot("connect-four:4,4").step(theirs.new_initial_state())
-    with pytest.raises(ForeignBook, match=r"the player is of hexapawn, the state of nim\(\)"):
-        openspiel.PlayerPolicy(pyspiel.load_game("nim"), "hexapawn")
+        raises(ForeignBook, refusal, user, game.new_initial_state())
+    theirs, bot = pyspiel.load_game("connect_four").new_initial_state(), openspiel.PlayerBot("connect-four:4,4")
+    raises(ForeignBook, r"\(connect-four:4,4\), connect_four.* \(connect-four\)", bot.step, theirs)
+    nim = pyspiel.load_game("nim")
+    raises(ForeignBook, r"the player is of hexapawn, the state of nim\(\)", openspiel.PlayerPolicy, nim, "hexapawn")
 
 
 def test_a_bot_at_the_end_and_one_that_knows_nothing_say_so():
-    game = pyspiel.load_game("solverbook(game=connect-four:4;4)")
-    state = game.new_initial_state()
-    silent = solver.Player({}, "connect-four:4,4", live=False)
-    with pytest.raises(MissingState, match="knows no best move from state"):
-        openspiel.PlayerPolicy(game, silent).action_probabilities(state)
-    with pytest.raises(MissingState, match="knows nothing of state"):
-        openspiel.PlayerEvaluator(silent).evaluate(state)
+    game = loaded("connect-four:4;4")
+    state, silent = game.new_initial_state(), solver.Player({}, "connect-four:4,4", live=False)
+    policy, evaluator = openspiel.PlayerPolicy(game, silent), openspiel.PlayerEvaluator(silent)
+    raises(MissingState, "knows no best move from state", policy.action_probabilities, state)
+    raises(MissingState, "knows nothing of state", evaluator.evaluate, state)
     bot = openspiel.PlayerBot("connect-four:4,4")
     while not state.is_terminal():
         state.apply_action(bot.step(state))
     assert state.returns() == [0.0, 0.0]
     raises(PositionError, "the game is over: no action is left", bot.step, state)
-    dice = pyspiel.load_game("solverbook(game=pig:15;)").new_initial_state()
-    while not dice.is_chance_node():
-        dice.apply_action(dice.legal_actions()[0])
-    with pytest.raises(PositionError, match="chance decides here"):
-        openspiel.PlayerBot("pig:15").step(dice)
+    raises(PositionError, "chance decides here", openspiel.PlayerBot("pig:15").step, thrown("pig:15;"))
 
 
 SHARED = {
@@ -188,7 +174,7 @@ def test_a_book_of_ours_plays_their_game():
 def test_an_evaluator_goes_with_their_search():
     from open_spiel.python.algorithms import mcts
 
-    game = pyspiel.load_game("solverbook(game=hexapawn)")
+    game = loaded("hexapawn")
     evaluator = openspiel.PlayerEvaluator(player_of("hexapawn"))
     state = game.new_initial_state()
     assert evaluator.evaluate(state).tolist() == [-1, 1]
@@ -203,10 +189,10 @@ def best(evaluator, state):
     return max(evaluator.prior(state), key=lambda pair: pair[1])[0]
 
 
-def test_an_evaluator_counts_what_was_scored_before():
-    game = pyspiel.load_game("solverbook(game=dots-and-boxes:1;1)")
+def test_an_evaluator_counts_what_was_scored_before_and_returns_are_those_of_our_rules():
     evaluator = openspiel.PlayerEvaluator(player_of("dots-and-boxes:1,1"))
-    state = game.new_initial_state()
+    state = loaded("dots-and-boxes:1;1").new_initial_state()
     while not state.is_terminal():
         assert evaluator.evaluate(state).tolist() == [-1, 1]  # the second player closes the only box
         state.apply_action(state.legal_actions()[0])
+    assert state.returns() == [-1.0, 1.0]
