@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -25,11 +26,6 @@ from solver.solving import pipeline
 from tests.commands import ok
 from tests.refusals import fails, raises
 from tests.ways import slow
-
-
-def book_of(text):
-    return Book(text)
-
 
 # -- what a match tells
 
@@ -76,6 +72,14 @@ def test_margins_of_a_score_game():
 # -- games
 
 
+def state_after(rules, actions):
+    state = rules.game.initial()
+    for action in actions:
+        assert action in rules.actions(state)
+        state = rules.result(state, action)
+    return state
+
+
 MORE = slow("tic-tac-toe", "hexapawn:4,4", "kalah:3,2", "dots-and-boxes:2,1")
 
 
@@ -85,22 +89,15 @@ def test_two_perfect_players_get_what_the_opening_is_worth(name, tmp_path):
     """Wins, margins, who moves again, and what moves score: the score of a game is the value of where it began."""
     rules = Rules(load_game(name))
     with pipeline.solve(rules.game, tmp_path / "a.lmdb") as book:
-        opened = moves.openings(rules, 8, plies=2)
-        board = Board(rules)
-        seats = np.tile([[0, 1]], (len(opened), 1))
+        opened, board = moves.openings(rules, 8, plies=2), Board(rules)
         starts = np.array([opening.state for opening in opened])
-        perfect = ByBook(board, book)
+        players = [ByBook(board, book), ByBook(board, book)]
         lines = [opening.actions for opening in opened]
-        played = moves.play(board, starts, seats, [perfect, ByBook(board, book)], lines=lines)
+        played = moves.play(board, starts, np.tile([[0, 1]], (len(opened), 1)), players, lines=lines)
         for opening, score, actions in zip(opened, played.scores.tolist(), played.actions, strict=True):
-            assert np.sign(score) == np.sign(book[rules.canonical(opening.state)].score)
-            if rules.scores:
-                assert score == book[rules.canonical(opening.state)].score
-            state = rules.game.initial()
-            for action in actions:
-                assert action in rules.actions(state)
-                state = rules.result(state, action)
-            assert rules.is_terminal(state)
+            value = book[rules.canonical(opening.state)].score
+            assert np.sign(score) == np.sign(value) and (score == value or not rules.scores)
+            assert rules.is_terminal(state_after(rules, actions))
 
 
 @pytest.mark.interpreted
@@ -110,25 +107,17 @@ def test_a_trimmed_book_plays_perfectly(plies, tmp_path):
     player = contender(str(tmp_path / "trimmed.lmdb"))
     setting = Setting(Rules(load_game("tic-tac-toe")))
     played = match(setting.rules, chooser(player, setting), Random(0), games=10, plies=0)
-    with book_of("tic-tac-toe") as book:
-        tally = judged(setting.rules, played, book)[0]
+    tally = judged(setting.rules, played, Book("tic-tac-toe"))[0]
     assert tally.moves == tally.perfect > 0
 
 
-def test_openings_are_distinct_and_the_seeds():
+def test_openings_are_distinct_and_the_seeds_and_few_where_a_game_has_no_more():
     rules = Rules(load_game("connect-four:5,5"))
     found = moves.openings(rules, 60, seed=3)
     assert found == moves.openings(rules, 60, seed=3) != moves.openings(rules, 60, seed=4)
     assert len({rules.canonical(opening.state) for opening in found}) == 60
     for opening in found:
-        state = rules.game.initial()
-        for action in opening.actions:
-            assert action in rules.actions(state)
-            state = rules.result(state, action)
-        assert state == opening.state and not rules.is_terminal(state)
-
-
-def test_a_game_with_few_openings_gives_what_it_has():
+        assert state_after(rules, opening.actions) == opening.state and not rules.is_terminal(opening.state)
     rules = Rules(load_game("tic-tac-toe"))
     assert len(moves.openings(rules, 1000, plies=2)) == 12  # distinct up to symmetry: 3 + 2 + ... (5 + 5 + 2)
     raises(MethodError, "over within 9 plies", moves.openings, rules, 10, plies=9)
@@ -145,11 +134,10 @@ def test_games_in_circles_are_drawn(monkeypatch):
 
 @pytest.mark.interpreted
 def test_a_match_is_the_same_again_and_its_games_can_be_graded():
-    book = book_of("tic-tac-toe")
+    book = Book("tic-tac-toe")
     rules = Rules(book.game)
     board = Board(rules)
-    first = match(rules, Random(1), Greedy(board, board.guesses), games=30, plies=1)
-    again = match(rules, Random(1), Greedy(board, board.guesses), games=30, plies=1)
+    first, again = (match(rules, Random(1), Greedy(board, board.guesses), games=30, plies=1) for _ in range(2))
     assert first == again
     one, other = judged(rules, first, book)
     whole = grade(Player(book, live=False), first.games).total
@@ -162,30 +150,18 @@ def test_a_match_is_the_same_again_and_its_games_can_be_graded():
 
 
 def test_samples_are_spread_over_plies_and_values():
-    book = book_of("connect-four:4,3")
-    board = Board(Rules(book.game), symmetry=True)
-    sample = training.from_book(book, board, 2000, seed=1)
-    assert len(np.unique(sample.states)) == len(sample.states) == 2000
-    assert [book[state].score for state in sample.states.tolist()] == sample.scores.tolist()
-    key = 3 * board.tiers(sample.states) + sample.scores.astype(int) + 1
-    counts = dict(zip(*np.unique(key, return_counts=True), strict=True))
-    there: dict[int, int] = {}
-    for state, value in book.items():
-        place = 3 * board.rules.tier(state) + value.score + 1
-        there[place] = there.get(place, 0) + 1
-    share = max(counts.values())
-    assert all(counts.get(place, 0) in (number, share, share - 1) for place, number in there.items())
-    again = training.from_book(book, board, 2000, seed=1)
-    assert np.array_equal(again.states, sample.states)
-    assert not np.array_equal(training.from_book(book, board, 2000, seed=2).states, sample.states)
-
-
-def test_states_of_random_play_are_unfinished_and_distinct():
-    rules = Rules(load_game("connect-four:4,3"))
-    found = training.by_play(Board(rules, symmetry=True), 500, seed=1)
-    assert len(np.unique(found)) == len(found) == 500
-    assert not any(rules.is_terminal(state) for state in found.tolist())
-    assert all(rules.canonical(state) == state for state in found.tolist())
+    book = Book("connect-four:4,3")
+    rules, board = book.rules, Board(Rules(book.game), symmetry=True)
+    sample, again, other = (training.from_book(book, board, 2000, seed=seed) for seed in (1, 1, 2))
+    states = sample.states.tolist()
+    assert len({*states}) == len(states) == 2000 and states == again.states.tolist() != other.states.tolist()
+    assert [book[state].score for state in states] == sample.scores.tolist()
+    counts = Counter((rules.tier(state), book[state].score) for state in states)
+    there, share = Counter((rules.tier(state), value.score) for state, value in book.items()), max(counts.values())
+    assert all(counts[place] in (number, share, share - 1) for place, number in there.items())
+    found = training.by_play(board, 500, seed=1).tolist()  # random play
+    assert len({*found}) == len(found) == 500 and not any(map(rules.is_terminal, found))
+    assert [*map(rules.canonical, found)] == found
 
 
 # -- learning
@@ -193,7 +169,7 @@ def test_states_of_random_play_are_unfinished_and_distinct():
 
 @pytest.mark.parametrize("hidden", [(), *slow((8,))])
 def test_learning_from_a_book_beats_the_rules_own_evaluate(hidden, tmp_path):
-    book = book_of("connect-four:4,3")
+    book = Book("connect-four:4,3")
     found = learn(book, hidden=hidden, states=1000)
     assert found.shape() == [found.features, *hidden, 1]
     assert found.figures["sign"] > max(0.85, found.figures["evaluate_sign"])
@@ -205,7 +181,7 @@ def test_learning_from_a_book_beats_the_rules_own_evaluate(hidden, tmp_path):
 
 @pytest.mark.interpreted
 def test_figures_of_a_perfect_guess_are_perfect():
-    book = book_of("tic-tac-toe")
+    book = Book("tic-tac-toe")
     board = Board(Rules(book.game), symmetry=True)
     sample, truth = training.from_book(book, board, 300), truth_of(book)
     perfect = figures(board, lambda states: truth(states)[0] * 0.9, sample, truth)
@@ -227,11 +203,9 @@ def test_figures_of_a_perfect_guess_are_perfect():
     ids=["searches", "margins", "bits"],
 )
 def test_searches_margins_and_bits_of_states_are_learned(name, options, least):
-    source = load_game(name) if "depth" in options else book_of(name)
-    found = learn(source, **options)
+    found = learn(load_game(name) if "depth" in options else Book(name), **options)
     assert all(found.figures[figure] > value for figure, value in least.items())
-    if "depth" in options:
-        assert found.training["source"] == "searches of depth 3"
+    assert ("depth" in options) == (found.training["source"] == "searches of depth 3")
     if name == "kalah:3":
         assert found.scale > 1 and found.figures["correlation"] > found.figures["evaluate_correlation"]
 
@@ -239,9 +213,8 @@ def test_searches_margins_and_bits_of_states_are_learned(name, options, least):
 @pytest.mark.slow
 def test_evolution_beats_its_beginnings_and_is_the_same_again():
     game = load_game("tic-tac-toe:4,4,3")
-    found = evolve(game, generations=10, seed=1)
+    found, again = (evolve(game, generations=10, seed=1) for _ in range(2))
     assert found.figures["first_generation"] > 0.55
-    again = evolve(game, generations=10, seed=1)
     assert found.figures == again.figures and np.array_equal(found.layers[0][0], again.layers[0][0])
 
 
@@ -273,12 +246,10 @@ def test_a_missing_extra_names_the_remedy(monkeypatch):
 
 @pytest.mark.interpreted
 def test_players_and_judges_of_another_game_are_refused():
-    book, rules = book_of("connect-four:4,4"), Rules(load_game("tic-tac-toe"))
-    board = Board(rules)
+    book, rules = Book("connect-four:4,4"), Rules(load_game("tic-tac-toe"))
     refusal = r"made by rules \w{8} \(connect-four:4,4\), these are \w{8} \(tic-tac-toe\)"
-    played = match(rules, Random(0), Random(1), games=4, plies=1)
-    for door in (lambda: ByBook(board, book), lambda: judged(rules, played, book)):
-        raises(ForeignBook, refusal, door)
+    raises(ForeignBook, refusal, ByBook, Board(rules), book)
+    raises(ForeignBook, refusal, judged, rules, match(rules, Random(0), Random(1), games=4, plies=1), book)
 
 
 # -- levels of play: each is stronger than the one below, and the same seed plays the same
@@ -288,12 +259,9 @@ def elo_of(*words):
     return json.loads(ok("match", *words, "--games", "60", "-q", "--json"))
 
 
-def test_each_level_beats_the_one_below():
+def test_each_level_beats_the_one_below_and_the_same_seed_plays_the_same():
     names = [f"connect-four:4,4@{name}" for name in LEVELS]
     for weak, strong in zip(names[:3], names[1:4], strict=True):
         assert elo_of(strong, weak)["low"] > 0.5, (strong, weak)
-
-
-def test_the_same_seed_plays_the_same():
     words = ("connect-four:4,3@easy", "connect-four:4,3@beginner")
     assert elo_of(*words) == elo_of(*words) != elo_of(*words, "--seed", "1")
