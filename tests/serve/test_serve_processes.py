@@ -24,8 +24,8 @@ from solver.base.errors import ResourceError
 from solver.serve import running
 from tests.processes import python
 from tests.refusals import raises
-from tests.sessions import blocks, commands, matches
-from tests.ways import until
+from tests.sessions import blocks, commands, matches, shell
+from tests.ways import slow_rows, until
 
 PAGES = [ROOT / "docs" / name for name in ("guides/serve.md", "reference/http.md")]
 pytestmark = pytest.mark.posix("signals and forks")
@@ -34,11 +34,9 @@ pytestmark = pytest.mark.posix("signals and forks")
 @contextlib.contextmanager
 def serving(*arguments, head_time=None):
     """A server, and where it is."""
-    code = (
-        f"from solver.__main__ import main; from solver.serve import running; running.HEAD_TIME = {head_time}; main()"
-    )
-    program = ["-m", "solver"] if head_time is None else ["-c", code]
-    command = [sys.executable, *program, "serve", *arguments, "--port", "0"]
+    code = "from solver.__main__ import main; from solver.serve import running;"
+    code += "" if head_time is None else f"running.HEAD_TIME = {head_time};"
+    command = [sys.executable, "-c", f"{code} main()", "serve", *arguments, "--port", "0"]
     own = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, cwd=ROOT, env=own, **pipes) as process:
@@ -55,6 +53,11 @@ def asked(url):
         return json.load(heard)
 
 
+def connected(url):
+    host, port = re.fullmatch("http://(.*):(.*)/", url).groups()
+    return socket.create_connection((host, int(port)), timeout=300)
+
+
 def children(process):
     return [int(one) for one in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text("utf-8").split()]
 
@@ -63,21 +66,15 @@ def test_every_session_of_the_guide_prints_what_it_says():
     if shutil.which("curl") is None:
         pytest.skip("curl is not there")
     sessions = [block.text for page in PAGES for block in blocks(page) if block.kind == "console"]
-    names = ("connect-four:4,4", "connect-four", "chess-ending:KQK")
-    ran = 0
-    with serving(*names, "--workers", "1") as (_, url):
-        for command, expected in (pair for text in sessions for pair in commands(text)):
-            here = command.replace("http://127.0.0.1:8000/", url)
-            done = subprocess.run(["bash", "-c", here], capture_output=True, text=True, timeout=300)
+    pairs = [pair for text in sessions for pair in commands(text)]
+    with serving("connect-four:4,4", "connect-four", "chess-ending:KQK", "--workers", "1") as (_, url):
+        for command, expected in pairs:
+            done = shell(command.replace("http://127.0.0.1:8000/", url))
             assert matches(expected, done.stdout), f"$ {command}\n{done.stdout}{done.stderr}"
-            ran += 1
-    assert ran >= 7
+    assert len(pairs) >= 7
 
 
-@pytest.mark.parametrize(
-    ("workers", "number", "code"),
-    [(2, signal.SIGTERM, 143), pytest.param(1, signal.SIGINT, 130, marks=pytest.mark.slow)],
-)
+@pytest.mark.parametrize(("workers", "number", "code"), [(2, signal.SIGTERM, 143), *slow_rows((1, signal.SIGINT, 130))])
 def test_a_signal_ends_it_as_every_command(workers, number, code):
     with serving("tic-tac-toe", "--workers", str(workers)) as (process, url):
         assert asked(f"{url}v1/books/tic-tac-toe/positions/start")["value"] == "draw"
@@ -91,17 +88,14 @@ def test_a_signal_ends_it_as_every_command(workers, number, code):
 def test_requests_under_way_are_answered_before_it_ends():
     """A batch that is being sent while SIGTERM comes."""
     with serving("tic-tac-toe", "--workers", "2") as (process, url):
-        host, port = re.fullmatch("http://(.*):(.*)/", url).groups()
-        with socket.create_connection((host, int(port)), timeout=300) as line:
+        with connected(url) as line:
             body = b'"start"\n' * 10
             head = b"POST /v1/books/tic-tac-toe/positions?moves=false HTTP/1.1\r\nHost: x\r\n"
             line.sendall(head + b"Content-Length: %d\r\nExpect: 100-continue\r\n\r\n" % len(body))
             assert line.recv(1000).startswith(b"HTTP/1.1 100")  # the server has begun to read
             process.send_signal(signal.SIGTERM)
             line.sendall(body)
-            heard = b""
-            while some := line.recv(1 << 16):
-                heard += some
+            heard = line.makefile("rb").read()
             assert heard.startswith(b"HTTP/1.1 200") and heard.count(b'"game":"tic-tac-toe"') == 10
         assert process.wait(300) == 143
 
@@ -125,18 +119,8 @@ def test_a_worker_that_dies_is_replaced_and_none_outlives_its_parent():
 @pytest.mark.faults
 def test_workers_that_cannot_start_are_given_up():
     """And their number is bounded: here each ends as soon as it begins."""
-    code = """
-from solver.base.errors import ResourceError
-from solver.serve import running
-def make():
-    raise SystemExit
-try:
-    running.run(make, running.bound("127.0.0.1", 0, 2), 2, 0)
-except ResourceError as error:
-    print(error)
-"""
-    done = python(code, timeout=300)
-    assert done.stdout == "workers die as soon as they start: --workers 1 says why\n"
+    code = "import sys; from solver.serve import running; running.run(sys.exit, running.bound('127.0.0.1', 0, 2), 2, 0)"
+    assert "workers die as soon as they start: --workers 1 says why\n" in python(code, timeout=300).stderr
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -153,12 +137,10 @@ def test_a_port_that_is_taken_is_refused(workers):
 
 def exchanged(url, *parts):
     """The status and JSON that come back for parts of a request, sent one after the other until the server hangs up."""
-    host, port = re.fullmatch("http://(.*):(.*)/", url).groups()
-    with socket.create_connection((host, int(port)), timeout=300) as line:
+    with connected(url) as line:
         for part in parts:
             line.sendall(part)
-        with line.makefile("rb") as heard:
-            status, _, rest = heard.read().partition(b"\r\n")
+        status, _, rest = line.makefile("rb").read().partition(b"\r\n")
     return int(status.split()[1]), json.loads(rest.partition(b"\r\n\r\n")[2])
 
 
@@ -166,8 +148,7 @@ def test_heads_that_are_too_long_are_refused_in_a_line():
     """At once, and while they still come; shorter ones are answered, and so is the next client."""
     get, close = b"GET /v1/books/tic-tac-toe/positions/start?moves=false", b"connection: close\r\n\r\n"
     long = b"x-long: " + b"a" * 200_000
-    many = b"".join(b"x-%d: %s\r\n" % (number, b"a" * 1000) for number in range(70))
-    fits = b"".join(b"x-%d: %s\r\n" % (number, b"a" * 1000) for number in range(60))
+    fits, many = (b"x-1: %s\r\n" % (b"a" * 1000) * count for count in (60, 70))
     with serving("tic-tac-toe", "--workers", "1", head_time=3600) as (_, url):
         for status, parts in (
             (200, [get, b" HTTP/1.1\r\n" + fits + close]),
@@ -186,10 +167,9 @@ def test_connections_that_wait_for_a_head_for_too_long_are_closed():
     get, slowly = b"GET /v1/books/tic-tac-toe/positions/start?moves=false HTTP/1.1\r\n", b"x-slow: "
     post = b"POST /v1/books/tic-tac-toe/positions?moves=false HTTP/1.1\r\nContent-Length: 8\r\n"
     with serving("tic-tac-toe", "--workers", "1", head_time=1) as (_, url), ExitStack() as stack:
-        host, port = re.fullmatch("http://(.*):(.*)/", url).groups()
 
         def opened(sent, answer=b"", more=b""):
-            line = stack.enter_context(socket.create_connection((host, int(port)), timeout=300))
+            line = stack.enter_context(connected(url))
             line.sendall(sent)
             assert not answer or line.recv(1 << 16).startswith(answer)
             line.sendall(more)
