@@ -3,6 +3,7 @@
 Rules that were translated run as in Python, dice too.
 """
 
+import functools
 import json
 import random
 import re
@@ -15,7 +16,6 @@ from solver.base import extras
 from solver.base.value import Value
 from solver.book import Book, streaming
 from solver.book.codecs.ranked import Ranks
-from solver.book.format import seal
 from solver.book.solution import Trim
 from solver.edit.trimming import trim
 from solver.export import script
@@ -24,7 +24,7 @@ from solver.export.script import sampled
 from solver.rules.game import Rules, load_game
 from tests.book.test_ranked import RANKS, reachable, write_rules
 from tests.books import KEPT, called_acyclic, write_expectations
-from tests.exports import FORMAT, SIMPLE, dump, exported, needs_node, node, resealed, with_facts
+from tests.exports import FORMAT, SIMPLE, dump, exported, needs_node, node, read_by_node, resealed, with_facts
 from tests.games import CHANCE_GAMES, LARGE_CHANCE_GAMES
 from tests.pages import export_page, modules, named, pages, ported, positions_of
 from tests.pages import node as page_node
@@ -46,22 +46,20 @@ SLOW = (*BARE, "six-mens-morris:3", "connect-four:4,3", *(name for name in RANKE
 @pytest.fixture(scope="module")
 def ranked(tmp_path_factory):
     """The ranked book of a game and its page, made once, in a folder that says to Node what modules are."""
-    made = {}
 
-    def of(name, **options):
-        if name not in made:
-            folder = tmp_path_factory.mktemp("ranked")
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(extras, "has_kernels", lambda: "5,4" in name)  # a small game needs none
-                text, _, kind = name.partition(" ")
-                solve(text, folder / "book.lmdb", codec="ranked", **options).close()
-                if kind == "bare":
-                    trim(folder / "book.lmdb", folder / "bare.lmdb", Trim(), wdl=True)
-                    (folder / "bare.lmdb").replace(folder / "book.lmdb")
-                with Book(folder / "book.lmdb") as book:
-                    export_page(book, folder)
-            made[name] = folder
-        return made[name]
+    @functools.cache
+    def of(name):
+        folder = tmp_path_factory.mktemp("ranked")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(extras, "has_kernels", lambda: "5,4" in name)  # a small game needs none
+            text, _, kind = name.partition(" ")
+            solve(text, folder / "book.lmdb", codec="ranked", **RANKED.get(name, {})).close()
+            if kind == "bare":
+                trim(folder / "book.lmdb", folder / "bare.lmdb", Trim(), wdl=True)
+                (folder / "bare.lmdb").replace(folder / "book.lmdb")
+            with Book(folder / "book.lmdb") as book:
+                export_page(book, folder)
+        return folder
 
     return of
 
@@ -69,7 +67,7 @@ def ranked(tmp_path_factory):
 @needs_node
 @pytest.mark.parametrize("name", ["dots-and-boxes:2,1", "breakthrough:2,4,2 bare", *slow(*SLOW)])
 def test_every_state_answers_as_in_python(ranked, tmp_path, name):
-    folder = ranked(name, **RANKED.get(name, {}))
+    folder = ranked(name)
     page = folder / "site"
     table = exported(folder / "book.lmdb", tmp_path / "b.csv", SIMPLE)
     found = node("answers", page / "book.bin", table, page / "game.js")
@@ -79,6 +77,7 @@ def test_every_state_answers_as_in_python(ranked, tmp_path, name):
         others = [str(state) for state in reachable(Rules(book.game)) if state not in book][:2000]
     assert found["refused"] == ["TypeError"] * 6
     assert node("absent", page / "book.bin", json.dumps(others), page / "game.js") == len(others)
+    assert "{ rules }" in node("ruleless", page / "book.bin")
 
 
 @needs_node
@@ -106,18 +105,24 @@ def test_random_states_of_a_larger_game_answer_as_in_python(ranked, tmp_path):
 
 
 @needs_node
-def test_a_wrong_rank_is_found_before_the_page_answers(ranked):
-    rules = Rules(load_game("connect-four:3,3,3"))
-    with Book(ranked("connect-four:3,3,3", symmetry=False) / "book.lmdb") as book:
-        keys = book.codec_keys
-    names = [*named(rules), "rank", "unrank", "outlook", "replies"]
-    records = sampled(rules, 30, keys=keys)
+def test_wrong_ranks_and_dice_are_found_before_the_page_answers(ranked, modules):
+    rules, dice = Rules(load_game("connect-four:3,3,3")), Rules(load_game("pig:10"))
+    with Book(ranked("connect-four:3,3,3") / "book.lmdb") as book:
+        records = sampled(rules, 30, keys=book.codec_keys)
     assert all(("told" in record) == (record["end"] is None) for record in records)
-    text = script.ported({}, *script.translation(rules, names), records)
-    right, wrong = (ranked("tic-tac-toe") / "site" / f"{name}.js" for name in ("right", "wrong"))
-    right.write_text(text)
-    wrong.write_text(text.replace("py.Sub, py.Constant(1n)", "py.Sub, py.Constant(2n)"))
-    assert [*page_node("differences", right, wrong)] == [str(wrong)]
+    names = [*named(rules), "rank", "unrank", "outlook", "replies"]
+    (modules / "ranks.js").write_text(script.ported({}, *script.translation(rules, names), records))
+    ported(modules, "dice", dice, sampled(dice, 64))
+    wrong = []
+    for name, right, other in (
+        ("ranks", "py.Sub, py.Constant(1n)", "py.Sub, py.Constant(2n)"),
+        ("dice", "[py.Constant(1n), py.Call($added", "[py.Constant(2n), py.Call($added"),  # the weight
+        ("dice", "py.range, [py.Constant(2n)", "py.range, [py.Constant(3n)"),  # the first face
+    ):
+        text = (modules / f"{name}.js").read_text("utf-8")
+        wrong.append(modules / f"wrong{len(wrong)}.js")
+        wrong[-1].write_text(text.replace(right, other))
+    assert [*page_node("differences", modules / "ranks.js", *wrong)] == [*map(str, wrong)]
 
 
 @needs_node
@@ -157,11 +162,10 @@ CONTRADICTED = "DamagedBook: the facts contradict each other, or the prefix"
 
 def each(folder, *books):
     """What JavaScript says of books, each given as bytes and what the rules of the ring have more."""
-    pairs = []
     for number, (data, more) in enumerate(books):
-        pairs.append([f"{folder}/{number}.bin", f"{folder}/{number}.mjs"])
         (folder / f"{number}.bin").write_bytes(data)
         (folder / f"{number}.mjs").write_text(RING.replace("MORE", more))
+    pairs = [[f"{folder}/{number}.bin", f"{folder}/{number}.mjs"] for number in range(len(books))]
     (folder / "pairs").write_text(json.dumps(pairs))
     return node("each", folder / "pairs")
 
@@ -173,15 +177,11 @@ def test_a_book_that_denies_the_cycles_of_its_game_does_not_hang(tmp_path):
     for sparse, name in enumerate(("Ring", "Ring", "Tiered")):
         _, path = called_acyclic(tmp_path, name, sparse)
         data.append(exported(path, tmp_path / f"{sparse}.export.bin").read_bytes())
-    cases = (
-        (2, HALVED, ENDLESS),
-        (1, FORCED, ENDLESS),
-        (0, FORCED, ENDLESS),
-        (1, "", STORED),
-        (0, HALVED, STORED),
+    cases = [(2, HALVED, ENDLESS), (1, FORCED, ENDLESS), (0, FORCED, ENDLESS), (1, "", STORED), (0, HALVED, STORED)]
+    cases += [
         (1, TURNS, "DamagedBook: the facts leave out what these rules do not tell: solve the book again"),
         (2, "", "TypeError: the book leaves out what moves tell: give rules with actions, result, utility and tier"),
-    )
+    ]
     said = each(tmp_path, *((data[sparse], more) for sparse, more, _ in cases))
     assert said == [expected for *_, expected in cases]
 
@@ -200,7 +200,7 @@ def test_facts_that_contradict_each_other_are_refused(tmp_path):
 @needs_node
 def test_forged_files_are_borne(ranked, tmp_path):
     """Segments and heads altered, with checksums that hold: answers, no answer or DamagedBook, never another error."""
-    folder, chance = ranked("connect-four:3,3,3", symmetry=False), random.Random(5)
+    folder, chance = ranked("connect-four:3,3,3"), random.Random(5)
     data = (folder / "site" / "book.bin").read_bytes()
     forged = [struct.pack("<I", len(data)) + resealed(data, chance) for _ in range(12)]
     (tmp_path / "forged").write_bytes(b"".join(forged))
@@ -208,12 +208,6 @@ def test_forged_files_are_borne(ranked, tmp_path):
         states = json.dumps({"states": [str(state) for state in chance.sample([*book], 30)]})
     found = node("forged", tmp_path / "forged", states, folder / "site" / "game.js")
     assert set(found) <= {"read", "DamagedBook"} and sum(found.values()) == 12 and found["DamagedBook"] > 3
-
-
-@needs_node
-def test_without_rules_a_ranked_book_says_what_it_wants(ranked):
-    said = node("ruleless", ranked("tic-tac-toe") / "site" / "book.bin")
-    assert said.startswith("TypeError: the book is ranked") and "{ rules }" in said
 
 
 @needs_node
@@ -276,19 +270,12 @@ def test_javascript_reads_groups_of_any_kind(tmp_path):
 @needs_node
 def test_facts_that_tell_no_values_are_refused(pages, tmp_path):
     data = (pages("nannon:3,2,3") / "site" / "book.bin").read_bytes()
-    (size,) = struct.unpack_from("<I", data, 40)
-    forged = b""
-    for right, wrong in (
-        (b'"of":"utility"', b'"of":"victory"'),
-        (b'"step":9.', b'"step":-9'),
-        (b'"expectation"', b'"expectatiom"'),
-        (b'"error":4.', b'"error":-4'),
-    ):
-        facts = data[68 : 64 + size].replace(right, wrong, 1)
-        assert facts != data[68 : 64 + size] and len(facts) + 4 == size
-        forged += struct.pack("<I", len(data)) + data[:64] + seal(data[32:40], 0, facts) + data[64 + size :]
-    (tmp_path / "forged").write_bytes(forged)
-    assert node("forged", tmp_path / "forged", json.dumps({"states": [0]})) == {"DamagedBook": 4}
+    right = {"of": "utility", "step": 2.0**-30, "error": 2.0**-31}
+    assert read_by_node(tmp_path, [with_facts(data, {"expectation": right})]) == {"read": 1}
+    wrong = [{"of": "victory"}, {"step": -right["step"]}, {"error": -right["error"]}]
+    copies = [with_facts(data, {"expectation": {**right, **one}}) for one in wrong]
+    lacking = data[68 : 64 + struct.unpack_from("<I", data, 40)[0]].replace(b"expectation", b"nothing", 1)
+    assert read_by_node(tmp_path, [*copies, with_facts(data, lacking)]) == {"DamagedBook": 4}
 
 
 SOME = ("backgammon-bearoff:2,4", "einstein:3,2", "piglet:3", "pig:15", "nannon:3,2,3", "ur:7", "hypergammon")
@@ -306,16 +293,3 @@ def test_rules_run_in_javascript_as_in_python(modules, names):
         assert any(by_chance) and not all(by_chance)
         paths.append(ported(modules, name, rules, records))
     assert page_node("differences", *paths) == {}
-
-
-@needs_node
-def test_wrong_dice_are_found_before_the_page_answers(modules):
-    rules = Rules(load_game("pig:10"))
-    path = ported(modules, "loaded", rules, sampled(rules, 64))
-    text, wrong = path.read_text("utf-8"), []
-    weight, first_face = "[py.Constant(1n), py.Call($added", "py.range, [py.Constant(2n)"
-    for right, other in ((weight, weight.replace("1", "2")), (first_face, first_face.replace("2", "3"))):
-        assert right in text
-        wrong.append(path.with_name(f"loaded{len(wrong)}.js"))
-        wrong[-1].write_text(text.replace(right, other))
-    assert page_node("differences", *wrong).keys() == {str(one) for one in wrong}
