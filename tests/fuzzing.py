@@ -2,12 +2,13 @@
 
 import atexit
 import contextlib
+import functools
 import os
 import random
-import select
 import signal
 import struct
 import sys
+import threading
 import traceback
 from pathlib import Path
 from typing import NamedTuple
@@ -21,7 +22,7 @@ from solver.cli import COMMANDS, main
 from tests import DATA
 from tests.books import rewritten
 
-SECONDS = 300.0  # after which a command hangs
+SECONDS = 300  # after which a command hangs, and is ended
 CLASSES = ("Race", "Greedy", "High", "Low", "Broken", "Floating", "Silent", "Leaving", "Nobody", "", "NamedTuple")
 NUMBERS = (
     "0", "1", "2", "7", "-1", "", "1e3", "1e400", "nan", "inf", "0x10", "1_000", "²", str(1 << 63), str(1 << 64),
@@ -53,26 +54,22 @@ STDIN = ("", "start\n", "q\n", "1\n2\nhint\nundo\nquit\n", "a1\nb2\nzz\n#5\n", "
 
 
 class Ended(NamedTuple):
-    """The result of a command: exit code, negative for a signal, None where it was ended."""
+    """The result of a command: exit code, negative for a signal."""
 
     line: list[str]
-    code: int | None
+    code: int
     out: str
     err: str
 
     def fault(self) -> str | None:
         """The fault of that result."""
-        if self.code is None:
-            return "hangs"
         if self.code < 0:
-            return f"signal {-self.code}"
+            return "hangs" if self.code == -signal.SIGKILL else f"signal {-self.code}"
         if "Traceback" in self.err or "Traceback" in self.out or "Exception ignored" in self.err:
             return "traceback"
-        if self.code not in range(8) or (self.code == 1 and self.line[:1] not in (["diff"],)):
+        if self.code not in range(8) or (self.code == 1 and self.line[0] != "diff"):
             return f"exit {self.code}"
-        if self.code not in (0, 1, 7) and not self.err.strip():
-            return f"exit {self.code} in silence"
-        return None
+        return None if self.code in (0, 1, 7) or self.err.strip() else f"exit {self.code} in silence"
 
 
 def furnish(folder: Path) -> None:
@@ -103,7 +100,8 @@ def furnish(folder: Path) -> None:
     }
     for name, content in files.items():
         (folder / name).write_bytes(content)
-    forge(folder / "chance.lmdb", folder / "forged.lmdb")
+    with Book(folder / "chance.lmdb") as book:
+        rewritten(book.path, folder / "forged.lmdb", functools.partial(_forged, book.header.book_id))
     for name in ("fifo", "fifo.py"):
         os.mkfifo(folder / name)
     (folder / "folder.py").mkdir()
@@ -112,21 +110,14 @@ def furnish(folder: Path) -> None:
         (folder / name).symlink_to(target)
 
 
-def forge(path: Path, target: Path) -> None:
-    """A copy with other keys and values behind checksums that are right."""
-    with Book(path) as book:
-        book_id = book.header.book_id
-    chance = random.Random(5)
-
-    def change(key: bytes, record: bytes) -> bytes:
-        if bytes(key) != segment_key(0):
-            return record
-        body = bytearray(record[4:])
-        for _ in range(9):
-            body[chance.randrange(len(body) // 2, len(body))] ^= 1 << chance.randrange(8)
-        return seal(book_id, 0, bytes(body))
-
-    rewritten(path, target, change)
+def _forged(book_id: bytes, key: bytes, record: bytes) -> bytes:
+    """Other keys and values behind a checksum that is right."""
+    if bytes(key) != segment_key(0):
+        return record
+    chance, body = random.Random(5), bytearray(record[4:])
+    for _ in range(9):
+        body[chance.randrange(len(body) // 2, len(body))] ^= 1 << chance.randrange(8)
+    return seal(book_id, 0, bytes(body))
 
 
 def command_line(chance: random.Random, folder: Path) -> list[str]:
@@ -187,28 +178,22 @@ def _value(chance: random.Random, parameter, folder: Path) -> str:
     if choices := getattr(parameter.type, "choices", None):
         return str(chance.choice(list(choices)))
     if name in ("source", "game", "game_text", "named", "first", "second", "book", "judge"):
-        rules = [f"rules.py::{name}" for name in CLASSES]
-        return chance.choice(
-            chance.choice((["good.lmdb", "chance.lmdb", "tic-tac-toe", "coins:7,2"], files, GAMES, rules))
-        )
+        books, rules = ["good.lmdb", "chance.lmdb", "tic-tac-toe", "coins:7,2"], [f"rules.py::{one}" for one in CLASSES]
+        return chance.choice(chance.choice((books, files, GAMES, rules)))
     if name in ("positions", "position", "start"):
         return chance.choice(POSITIONS)
     if name in ("file", "games", "evaluate", "module"):
         return chance.choice([*files, "/dev/null", "/proc/self/mem", "-"])
     if name == "columns":
         return chance.choice(("state", "state,score", "board,best", "tier", "state,state", "", ",", "nosuch"))
-    return chance.choice(
-        chance.choice((("1", "2"), NUMBERS, ("1M", "8G", "0", "1..3", "..2", "3..1", "local", "local:0")))
-    )
+    sizes = ("1M", "8G", "0", "1..3", "..2", "3..1", "local", "local:0")
+    return chance.choice(chance.choice((("1", "2"), NUMBERS, sizes)))
 
 
 def _bounded(verb: str, words: list[str]) -> list[str]:
     """So that none takes long by right."""
-    if verb in ("query", "play", "match"):
-        words += ["--budget", "0.01"]
-    return words + {"match": ["--games", "2"], "learn": ["--states", "100"], "estimate": ["--seconds", "1"]}.get(
-        verb, []
-    )
+    most = dict.fromkeys(("query", "play"), "--budget 0.01") | {"match": "--budget 0.01 --games 2"}
+    return words + (most | {"learn": "--states 100", "estimate": "--seconds 1"}).get(verb, "").split()
 
 
 def run(line: list[str], folder: Path, stdin: str) -> Ended:
@@ -217,7 +202,11 @@ def run(line: list[str], folder: Path, stdin: str) -> Ended:
     process = os.fork()
     if process == 0:
         _become(line, folder, stdin, outputs)
-    code = _wait(process)
+    timer = threading.Timer(SECONDS, os.kill, (process, signal.SIGKILL))
+    timer.start()
+    code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    timer.cancel()
+    timer.join()  # Python warns of a fork beside threads
     texts = []
     for descriptor in outputs:
         os.lseek(descriptor, 0, os.SEEK_SET)
@@ -251,19 +240,6 @@ def _become(line: list[str], folder: Path, stdin: str, outputs: list[int]) -> No
             sys.stderr.flush()
     finally:
         os._exit(99)
-
-
-def _wait(process: int) -> int | None:
-    """The exit code of a child, None where it had to be killed."""
-    watched = os.pidfd_open(process)
-    try:
-        if not select.select([watched], [], [], SECONDS)[0]:
-            os.kill(process, signal.SIGKILL)
-            os.waitpid(process, 0)
-            return None
-        return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
-    finally:
-        os.close(watched)
 
 
 def faults(seed: int, count: int, folder: Path) -> list[tuple[str, Ended]]:

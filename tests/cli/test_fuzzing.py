@@ -7,7 +7,7 @@ import pytest
 from solver.base import extras
 from tests.fuzzing import faults
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="Linux")
+pytestmark = pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="Linux")
 
 
 @pytest.fixture(autouse=True)
