@@ -274,14 +274,6 @@ def test_the_board_does_not_turn_round_between_moves(game, moves):
     assert shown in ok("play", game, "--budget", "0.05", stdin=f"{moves}\nquit\n")
 
 
-def test_kalahs_board_stays_and_its_houses_have_numbers():
-    rules = load_game("kalah:3,2")
-    assert show(rules, rules.initial(), 0).splitlines()[-1].split()[:3] == ["1.", "2.", "3."]
-    after = show(rules, rules.result(rules.initial(), 2), 1).splitlines()
-    assert after[0].split() == ["3.", "2.", "1."] and after[2].split() == ["2", "2", "0"]
-    assert after[3].endswith("   north to move")
-
-
 def test_the_tree_exercise(tmp_path):
     path = tmp_path / "exercise.json"
     path.write_text("[[3, 12, 8], [2, 4, 6], [14, 5, 2]]")  # Russell and Norvig, figure 6.2

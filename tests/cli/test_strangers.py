@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from solver.base import errors
-from solver.base.errors import BookError, GameError, ResourceError, excerpt, reason, shortened
+from solver.base.errors import BookError, GameError, ResourceError, reason
 from solver.base.files import replacing, write_whole
 from solver.base.progress import listening, quiet, silent
 from solver.base.text import exact, whole_weights
@@ -356,17 +356,6 @@ def test_every_error_is_a_line_that_may_be_printed(kind):
         assert str(error).startswith(ESCAPED) and str(error).isprintable()
     long = kind("begin" + "x" * 100_000 + "end: remedy", *arguments[1:])
     assert len(str(long)) <= 1000 and str(long).startswith("beginxxx") and "end: remedy" in str(long)
-
-
-def test_excerpts_are_short_and_escaped():
-    assert excerpt("a" * 50) == f"'{'a' * 37}...'" and excerpt("a" * 40) == f"'{'a' * 40}'"
-    assert excerpt(HOSTILE).isprintable() and shortened(HOSTILE).isprintable()
-    deep = []
-    for _ in range(100_000):
-        deep = [deep]
-    assert excerpt(deep) == "[[[[[[[...]]]]]]]" and excerpt([1] * 10**6) == "[1, 1, 1, 1, 1, 1, ...]"
-    assert excerpt(10**5000) == "a number of 16,610 bits" and excerpt({"a": None}) == "{'a': None}"
-    assert len(shortened("\x1b" * 1000)) == 200
 
 
 REASONS = {

@@ -295,20 +295,6 @@ def test_two_plies_tell_expectations_too(text):
         assert told
 
 
-def test_a_win_at_once_wants_no_search(monkeypatch):
-    """Nor does it wait for compiled code; the budget is not touched."""
-    monkeypatch.setattr(Live, "solve", None)
-    monkeypatch.setattr(Live, "estimates", None)
-    player = Player({}, "connect-four")
-    state = player.game.initial()
-    for action in (3, 0, 3, 0, 3, 0):
-        state = player.game.result(state, action)
-    assert player.value(state) == (Value(1, 1), True, "search", None)
-    assert player.best(state) == player.choose(state).action == 3
-    lost = player.game.result(player.game.result(state, 6), 6)
-    assert player.value(player.game.result(lost, 3)).source == "terminal"
-
-
 def test_a_book_without_distances_tells_who_wins_beyond_it(tmp_path):
     game = load_game("hexapawn:3,4")
     truth = naive.solve(game)

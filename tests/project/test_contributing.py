@@ -5,7 +5,6 @@ import subprocess
 import sys
 import types
 from bisect import bisect_right
-from pathlib import Path
 
 import pytest
 
@@ -20,8 +19,6 @@ from solver.solving.job import Outcome, solved_by
 from tests import ROOT, naive
 from tests.refusals import raises
 from tests.written import write_rules
-
-READERS = Path(codecs.__file__).parents[2] / "web" / "reader"
 
 
 def test_a_game_is_a_file_of_rules(tmp_path):
@@ -63,14 +60,7 @@ FUNCTIONS = {"encode_chunk": encode_chunk, "finder": lambda: find, "decode": dec
 PLAIN = codecs.Codec("plain", 99, group=64, groups=64, block=64, **FUNCTIONS)
 
 
-def test_every_codec_has_a_reader_for_pages():
-    for codec in map(codecs.codec_of, codecs.NAMES):
-        reader = (READERS / f"{codec.name}.js").read_text("utf-8")
-        assert f'export const NAME = "{codec.name}";\nexport const NUMBER = {codec.number};\n' in reader
-        assert ("export const asksRules = true;" in reader) == codec.asks_rules
-        assert ("export const takesAll = true;" in reader) == codec.takes_all
-
-
+@pytest.mark.interpreted
 def test_a_codec_is_a_record_of_three_functions(tmp_path, monkeypatch):
     monkeypatch.setitem(codecs.NAMES, "plain", "")
     monkeypatch.setitem(sys.modules, f"{codecs.__name__}.plain", types.SimpleNamespace(CODEC=PLAIN))
