@@ -30,10 +30,10 @@ def random_game(game, chance, most=40):
     return moves
 
 
-def worth(rules, values, state, action):
+def worth(rules, value_of, state, action):
     """The value of an action, by the children's values: score and distance for who moves there."""
     child = rules.result(state, action)
-    score, distance = values[child]
+    score, distance = value_of(child)
     sign = 1 if rules.same_mover(state, action, child) else -1
     return rules.gain(state, action) + sign * score, None if distance is None else distance + 1
 
@@ -49,7 +49,7 @@ def test_every_move_is_judged_as_the_naive_twin_does(tmp_path, text):
     with solve(text, tmp_path / "book.lmdb") as book:
         grades = grade(Player(book, live=False), ["", *lines])
     moves = [(line, *move) for line, moves in enumerate(games, 2) for move in moves]
-    judged = [(values[state], worth(rules, values, state, action)) for _, state, action in moves]
+    judged = [(values[state], worth(rules, values.get, state, action)) for _, state, action in moves]
     assert (grades.games, grades.unknown, grades.total.moves) == (40, 0, len(moves))
     assert grades.total.perfect == sum(before == after for before, after in judged)
     assert grades.total.kept == sum(before[0] == after[0] for before, after in judged)
@@ -64,7 +64,7 @@ def test_every_move_is_judged_as_the_naive_twin_does(tmp_path, text):
     for one in grades.blunders:
         names = {format_action(game, one.state, action): action for action in game.actions(one.state)}
         assert one.best and one.move not in one.best
-        assert {worth(rules, values, one.state, names[name]) for name in one.best} == {one.before}
+        assert {worth(rules, values.get, one.state, names[name]) for name in one.best} == {one.before}
 
 
 def test_what_a_book_does_not_know_is_not_judged(tmp_path):
@@ -144,61 +144,52 @@ def test_query_and_grade_explain_every_move_that_gives_value_away():
 class Definition:
     """The model and its expected results by their definitions, on the values of the naive twin."""
 
-    def __init__(self, rules, values, plies):
-        self.rules, self.values, self.plies = rules, values, plies
-
-    def moves(self, state):
-        """Child, whether it ends the game, score and distance for the mover, whether the mover stays, points."""
-        rules = self.rules
-        for action in rules.actions(state):
-            child = rules.result(state, action)
-            ends = rules.is_terminal(child)
-            value = rules.ended(child) if ends else self.values[rules.canonical(child)]
-            same, gain = rules.same_mover(state, action, child), rules.gain(state, action)
-            distance = None if value.distance is None else value.distance + 1
-            yield child, ends, gain + (value.score if same else -value.score), distance, same, gain
+    def __init__(self, rules, value_of, plies):
+        self.rules, self.plies = rules, plies
+        self.worth = functools.partial(worth, rules, value_of)
 
     def kept(self, state):
-        """The best moves: the highest score, then the quickest win or the slowest loss."""
-        listed = list(self.moves(state))
-        top = max(move[2] for move in listed)
-        best = [move for move in listed if move[2] == top]
+        """The best actions: the highest score, then the quickest win or the slowest loss."""
+        values = {action: self.worth(state, action) for action in self.rules.actions(state)}
+        top = max(score for score, _ in values.values())
+        best = {action: distance for action, (score, distance) in values.items() if score == top}
         if self.rules.scores or top == 0:
-            return best
-        target = (min if top > 0 else max)(move[3] for move in best)
-        return [move for move in best if move[3] == target]
+            return [*best]
+        target = (min if top > 0 else max)(best.values())
+        return [action for action, distance in best.items() if distance == target]
 
     def model(self, state):
-        """The moves that the opponent chooses from."""
-        listed = list(self.moves(state))
-        wins = [move for move in listed if move[2] > 0 and move[3] <= self.plies]
-        safe = [move for move in listed if not (move[2] < 0 and move[3] <= self.plies)]
-        return wins or safe or listed
+        """The actions that the opponent chooses from."""
+        values = {action: self.worth(state, action) for action in self.rules.actions(state)}
+        near = {action: score for action, (score, distance) in values.items() if score and distance <= self.plies}
+        wins = [action for action, score in near.items() if score > 0]
+        return wins or [action for action in values if action not in near] or [*values]
 
     def result(self, own_turn, first):
         """The expected result of a player whose own turns are worth `own_turn` of its moves' results."""
 
         @functools.cache
         def expected(state, own):
-            moves = self.kept(state) if own else self.model(state)
-            results = [after(move, own) for move in moves]
-            return own_turn(state, moves, results) if own else sum(results) / len(results)
+            actions = self.kept(state) if own else self.model(state)
+            results = [after(state, action, own) for action in actions]
+            return own_turn(state, actions, results) if own else sum(results) / len(results)
 
-        def after(move, own):
-            child, ends, score, _, same, gain = move
-            if ends:
-                return score if own else -score
-            return (gain if own else -gain) + expected(self.rules.canonical(child), own == same)
+        def after(state, action, own):
+            child, sign = self.rules.result(state, action), 1 if own else -1
+            if self.rules.is_terminal(child):
+                return sign * self.worth(state, action)[0]
+            same = self.rules.same_mover(state, action, child)
+            return sign * self.rules.gain(state, action) + expected(self.rules.canonical(child), own == same)
 
         return expected(self.rules.canonical(self.rules.game.initial()), first)
 
 
-def full(state, moves, results):
+def full(state, actions, results):
     """The best that can be got."""
     return max(results)
 
 
-def first_best(state, moves, results):
+def first_best(state, actions, results):
     """The result of the first best move."""
     return results[0]
 
@@ -206,13 +197,12 @@ def first_best(state, moves, results):
 @pytest.mark.parametrize("name", ["nim:2,3,4", "hexapawn:3,3", *slow("tic-tac-toe")])
 def test_practical_play_gains_most_of_what_can_be_gained(name):
     rules = Rules(load_game(name))
-    values = {rules.canonical(state): value for state, value in naive.solve(rules.game).items()}
+    value_of = naive.solve(rules.game).get
     for plies, own in itertools.product((0, 2, 4), (True, False)):
-        definition, practical = Definition(rules, values, plies), Practical(rules, values.get, plies)
+        definition, practical = Definition(rules, value_of, plies), Practical(rules, value_of, plies)
 
-        def chosen(state, moves, results, rate=practical.expectations):
-            actions = {rules.result(state, action): action for action in rules.actions(state)}
-            rated = rate(state, [actions[move[0]] for move in moves])
+        def chosen(state, actions, results, rate=practical.expectations):
+            rated = rate(state, actions)
             return results[rated.index(max(rated))]
 
         least, most = definition.result(first_best, own), definition.result(full, own)
@@ -223,7 +213,9 @@ def test_practical_play_gains_most_of_what_can_be_gained(name):
 def test_figures_of_connect_four():
     """The gain of exact practical play on connect-four 4x4 against an opponent that sees two plies: 0.427 to 0.798."""
     with Book("connect-four:4,4") as book:
-        definition = Definition(Rules(book.game), book, 2)
+        rules = book.rules
+        value_of = lambda state: rules.ended(state) if rules.is_terminal(state) else book[state]  # noqa: E731
+        definition = Definition(rules, value_of, 2)
         assert [round(definition.result(own_turn, True), 3) for own_turn in (full, first_best)] == [0.798, 0.427]
 
 
