@@ -27,8 +27,6 @@ from tests.commands import ok
 from tests.refusals import fails, raises
 from tests.ways import slow
 
-# -- what a match tells
-
 
 def test_a_standing_by_hand():
     """Four pairs: 2, 1½, 1 and 0 points of 2."""
@@ -67,9 +65,6 @@ def test_elo_differences():
 def test_margins_of_a_score_game():
     found = standing([(5, -2), (0, 3)], score_game=True)
     assert (found.wins, found.draws, found.losses, found.margin) == (2, 1, 1, 1.5)
-
-
-# -- games
 
 
 def state_after(rules, actions):
@@ -146,9 +141,6 @@ def test_a_match_is_the_same_again_and_its_games_can_be_graded():
     assert perfect[0].kept == perfect[0].moves == perfect[0].perfect > perfect[1].kept
 
 
-# -- samples
-
-
 def test_samples_are_spread_over_plies_and_values():
     book = Book("connect-four:4,3")
     rules, board = book.rules, Board(Rules(book.game), symmetry=True)
@@ -162,9 +154,6 @@ def test_samples_are_spread_over_plies_and_values():
     found = training.by_play(board, 500, seed=1).tolist()  # random play
     assert len({*found}) == len(found) == 500 and not any(map(rules.is_terminal, found))
     assert [*map(rules.canonical, found)] == found
-
-
-# -- learning
 
 
 @pytest.mark.parametrize("hidden", [(), *slow((8,))])
@@ -218,9 +207,6 @@ def test_evolution_beats_its_beginnings_and_is_the_same_again():
     assert found.figures == again.figures and np.array_equal(found.layers[0][0], again.layers[0][0])
 
 
-# -- the command line
-
-
 @pytest.mark.interpreted
 def test_learn_and_match_from_the_command_line(tmp_path):
     path, games = tmp_path / "a.eval", tmp_path / "games.txt"
@@ -250,9 +236,6 @@ def test_players_and_judges_of_another_game_are_refused():
     refusal = r"made by rules \w{8} \(connect-four:4,4\), these are \w{8} \(tic-tac-toe\)"
     raises(ForeignBook, refusal, ByBook, Board(rules), book)
     raises(ForeignBook, refusal, judged, rules, match(rules, Random(0), Random(1), games=4, plies=1), book)
-
-
-# -- levels of play: each is stronger than the one below, and the same seed plays the same
 
 
 def elo_of(*words):

@@ -138,9 +138,6 @@ def test_query_and_grade_explain_every_move_that_gives_value_away():
     assert "refuted by 2 2 1 1" in out and "line 1 turned at ply 6" in out
 
 
-# -- practical play, and levels
-
-
 class Definition:
     """The model and its expected results by their definitions, on the values of the naive twin."""
 

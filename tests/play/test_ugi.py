@@ -155,8 +155,6 @@ def test_the_command_speaks_until_quit_or_the_end_of_the_input():
     assert (code, out) == (0, "response true\n")
 
 
-# -- engines as players
-
 PATIENT = 600.0  # seconds, which no engine takes that answers at all
 
 

@@ -107,9 +107,6 @@ def test_a_table_is_a_function_of_its_rows(tmp_path, monkeypatch):
         assert lines[1:] == [f"{state}\t{book[state].score}" for state in book]
 
 
-# -- the scripts
-
-
 sys.path.insert(0, str(ROOT / "scripts"))
 
 import shape  # noqa: E402

@@ -119,9 +119,6 @@ def test_the_numbers_of_games_and_books_are_those_of_the_package():
     assert not wrong, f"{', '.join(wrong)} quote other numbers of games or books: run make tables"
 
 
-# -- the notebooks of `examples/`, as `scripts/notebooks.py` leaves them
-
-
 NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 RUN = "run python scripts/notebooks.py"
 VOLATILE = re.compile(r"/(?:tmp|home|root|work|Users)/|\d\.\d+ s\b")

@@ -222,8 +222,6 @@ def test_text_without_translation_is_numbers(tmp_path):
     assert page_node("differences", tmp_path / "site" / "game.js") == {}
 
 
-# -- games of chance
-
 VECTOR = {5: Value(0.5), 6: Value(-0.25), 8: Value(0.0), 1 << 62: Value(0.5 + 2.0**-30)}
 
 
