@@ -49,10 +49,9 @@ def test_a_training_set_has_the_layout_of_its_environment(text, tmp_path):
     with solver.solve(text) as book:
         export(book, tmp_path / "book.parquet", training=True)
         layout = layout_of(Rules(book.game))
-    schema = parquet.read_schema(tmp_path / "book.parquet")
-    assert json.loads(schema.metadata[b"actions"]) == list(layout.actions)
-    assert json.loads(schema.metadata[b"shape"]) == list(layout.shape)
-    assert json.loads(schema.metadata[b"planes"]) == [*layout.symbols, "second player to move"]
+    metadata = parquet.read_schema(tmp_path / "book.parquet").metadata
+    found = [json.loads(metadata[key]) for key in (b"actions", b"shape", b"planes")]
+    assert found == [[*layout.actions], [*layout.shape], [*layout.symbols, "second player to move"]]
 
 
 def test_a_training_set_tells_a_lacking_layout_from_a_damaged_book(tmp_path, monkeypatch):

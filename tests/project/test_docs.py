@@ -78,14 +78,10 @@ def test_what_a_guide_names_is_there(guide):
         assert path.exists() and (not anchor or anchor in anchors(path)), (link, anchor)
 
 
-def test_the_tree_of_the_tour_is_that_of_the_package():
+def test_the_tree_of_the_tour_is_that_of_the_package_and_its_files_define_the_names_behind_them():
     tour = (ROOT / "docs" / "explanation" / "design.md").read_text("utf-8")
     tree = re.search(r"^solver/ .*\n((?:  \w+/ .*\n)+)", tour, re.MULTILINE)
     assert re.findall(r"^  (\w+)/", tree[1], re.MULTILINE) == [*ALLOWED, "web"]
-
-
-def test_a_file_of_the_tour_defines_the_name_behind_it():
-    tour = (ROOT / "docs" / "explanation" / "design.md").read_text("utf-8")
     for file, name in re.findall(r"`(\w+/\w+\.py)`,? \(?`(\w+)`", tour):
         text = (PACKAGE / file).read_text("utf-8")
         assert re.search(rf"^ *(?:def |class )?{name}\b", text, re.MULTILINE), (file, name)
