@@ -242,16 +242,9 @@ def test_every_kind_of_board_is_drawn(game):
     assert is_other
 
 
-@pytest.mark.parametrize(
-    "text", ["kalah:3,2", "animal-shogi", "micro-shogi", *slow("kalah", "kalah:6,4", "bagh-chal", "checkers")]
-)
-def test_random_play_meets_no_board_beyond_the_layout(text):
-    environment = env(text, longest=200)
-    for seed in range(5):
-        environment.reset(seed=seed)
-        chance = random.Random(seed)
-        for agent in environment.agent_iter():
-            observation, _, terminated, truncated, _ = environment.last()
-            assert environment.observation_space(agent).contains(observation)
-            legal = np.flatnonzero(observation["action_mask"])
-            environment.step(None if terminated or truncated else chance.choice(legal))
+def test_a_game_is_cut_off_where_it_is_longest():
+    environment = begun("animal-shogi", longest=3)
+    for _ in range(3):
+        assert environment.observation_space(environment.agent_selection).contains(environment.last()[0])
+        environment.step(environment.unwrapped.legal[0])
+    assert all(environment.truncations.values()) and not any(environment.terminations.values())

@@ -22,7 +22,7 @@ from solver.rules.reading import parse_position
 from tests.commands import run
 from tests.pages import positions_of
 from tests.processes import python
-from tests.project.test_imports import PACKAGE, loaded_by
+from tests.project.test_imports import PACKAGE
 from tests.refusals import raises
 from tests.written import write_rules
 
@@ -171,13 +171,6 @@ def test_a_position_is_written_as_svg(tmp_path):
     run("query", "tic-tac-toe", "a1 b2", "--no-moves", "--svg", path)
     fills = [one.get("fill") for one in parsed(path.read_text("utf-8")).iter(f"{SVG}rect")]
     assert not {*fills} & {*looks.VALUES.values()}
-
-
-def test_pictures_load_nothing_heavy_and_only_when_asked_for():
-    code = "import solver\nbook = solver.Book('tic-tac-toe')\nplayer = solver.Player(book)\n"
-    code += "player.analyse(player.game.initial())\nassert not any('rules.boards' in name for name in sys.modules)\n"
-    code += "player.analyse(player.game.initial())._repr_html_()\nsolver.board(book)"
-    assert loaded_by(code) == []
 
 
 def test_bars_fit_a_notebook_without_widgets():

@@ -146,11 +146,14 @@ def loaded_by(code):
 
 
 def test_answers_from_a_book_load_neither_numpy_nor_numba():
+    """And pictures are loaded only when they are asked for."""
     ask = """
 import solver
 book = solver.Book("tic-tac-toe")
 player = solver.Player(book)
 player.best(book.game.initial()), player.analyse(book.game.initial())
+assert not any("rules.boards" in name for name in sys.modules)
+player.analyse(book.game.initial())._repr_html_(), solver.board(book)
 solver.verify, solver.solve, solver.check_book(book.path)
 """
     commands = "from solver.cli import main\nfor name in main.list_commands(None): main.get_command(None, name)"
