@@ -260,9 +260,9 @@ def test_facts_that_tell_no_values_are_refused(pages, tmp_path):
     right = {"of": "utility", "step": 2.0**-30, "error": 2.0**-31}
     assert read_by_node(tmp_path, [with_facts(data, {"expectation": right})]) == {"read": 1}
     wrong = [{"of": "victory"}, {"step": -right["step"]}, {"error": -right["error"]}]
-    copies = [with_facts(data, {"expectation": {**right, **one}}) for one in wrong]
+    copies = [with_facts(data, {"expectation": fact}) for fact in (None, *({**right, **one} for one in wrong))]
     lacking = data[68 : 64 + struct.unpack_from("<I", data, 40)[0]].replace(b"expectation", b"nothing", 1)
-    assert read_by_node(tmp_path, [*copies, with_facts(data, lacking)]) == {"DamagedBook": 4}
+    assert read_by_node(tmp_path, [*copies, with_facts(data, lacking)]) == {"DamagedBook": 5}
 
 
 SOME = ("backgammon-bearoff:2,4", "einstein:3,2", "piglet:3", "pig:15", "nannon:3,2,3", "ur:7", "hypergammon")

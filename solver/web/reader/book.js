@@ -429,10 +429,11 @@ class Steps {
   #step;
 
   /**
-   * @param {{ expectation?: { of?: any, step?: any, error?: any } }} facts
+   * @param {{ expectation?: { of?: any, step?: any, error?: any } | null }} facts
    * @param {{ values: number }} prefix
    */
-  constructor({ expectation: { of, step, error } = {} }, { values }) {
+  constructor({ expectation }, { values }) {
+    const { of, step, error } = expectation ?? {};
     const isPower = step > 0 && step <= 1 && step === 2 ** Math.round(Math.log2(step));
     if (values || !["utility", "margin"].includes(of) || !isPower || !(error >= step / 2 && error < 1)) {
       throw new DamagedBook("the facts differ from the prefix: expectations of an unknown kind");
