@@ -21,6 +21,7 @@ from solver.book.format import HEADER_KEY, seal
 from solver.book.mapping import segment_of
 from solver.book.writer import write_book
 from tests.processes import python
+from tests.written import write_rules
 
 KEYED_BY_STATE = ("instant", "compact")  # the codecs that take any states and values; ranked ones are of a game
 EVERY_KEYED = (*KEYED_BY_STATE, "steps", "wide")  # and samples of expectations, and of states of more than 63 bits
@@ -188,44 +189,6 @@ class Race(NamedTuple):
     def tier(self, state): return self.goal - state
 """
 
-RINGS = '''
-from typing import NamedTuple
-
-
-class Ring(NamedTuple):
-    """A stone goes round in a ring for ever. Who leaves the ring lets the other side win at once."""
-
-    size: int = 5
-    def initial(self): return 0
-    def actions(self, state):
-        yield 0
-        if state < self.size:
-            yield 1
-    def result(self, state, action):
-        if action == 0:
-            return self.size + (state == self.size)
-        return (state + 1) % self.size
-    def is_terminal(self, state): return state > self.size
-    def utility(self, state): return -1
-    def rank(self, state): return state if state <= self.size else -1
-    def unrank(self, rank): return rank if rank <= self.size else -1
-
-
-class Tiered(NamedTuple):
-    size: int = 5
-    def tier(self, state): return 2 * self.is_terminal(state)
-
-
-class Forced(NamedTuple):
-    size: int = 5
-    def replies(self, state): return 2 if state < self.size else 1
-
-
-for other in (Tiered, Forced):
-    for name in ("initial", "actions", "result", "is_terminal", "utility", "rank", "unrank"):
-        setattr(other, name, getattr(Ring, name))
-'''
-
 
 def with_header(path, target, **changes):
     """A copy of a book whose header says other things, its checksum right; "absent" removes a field."""
@@ -241,9 +204,21 @@ def with_header(path, target, **changes):
 
 
 def called_acyclic(folder, name, sparse):
-    """The rules of a game with cycles, and its ranked book, whose header says that there are none and what it lacks."""
-    (folder / "rings.py").write_text(RINGS)
-    game = load_game(f"{folder}/rings.py::{name}")
+    """Rules of a game with cycles, and its ranked book, whose header says that there are none and what it lacks.
+
+    A stone goes round in a ring for ever. Who leaves the ring lets the other side win at once.
+    """
+    bodies = {
+        "initial": "0",
+        "actions": "yield 0\nif state < self.size:\n    yield 1",
+        "is_terminal": "state > self.size",
+    }
+    bodies["result"] = "self.size + (state == self.size) if action == 0 else (state + 1) % self.size"
+    bodies |= {"rank": "state if state <= self.size else -1", "unrank": "rank if rank <= self.size else -1"}
+    bodies |= {"Tiered": {"tier": "2 * (state > self.size)"}, "Forced": {"replies": "1 + (state < self.size)"}}.get(
+        name, {}
+    )
+    game = load_game(write_rules(folder / "rings.py", name=name, fields="size: int = 5", **bodies))
     solve(game, folder / "honest.lmdb", codec="ranked").close()
     bare = {"wdl": True, "sparse": sparse, "palette": [[1, None], [0, None]], "longest": None}
     changes = {"method": "minimax", **(bare if sparse else {})}

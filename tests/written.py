@@ -17,6 +17,7 @@ BODIES = {
 ARGUMENTS = {
     **dict.fromkeys(("initial", "starts", "bits", "size", "symmetries", "tables"), "self"),
     **dict.fromkeys(("result", "again", "reward"), "self, state, action"),
+    "unrank": "self, rank",
 }
 
 
