@@ -1,12 +1,14 @@
 """The server's own interface: what it answers, what it refuses, and that its description says so."""
 
 import asyncio
+import gzip
 import itertools
 import json
 import re
 import sys
 from contextlib import contextmanager
-from urllib.parse import quote
+from typing import NamedTuple
+from urllib.parse import quote, unquote
 
 import pytest
 
@@ -28,13 +30,73 @@ from solver.serve.reply import FOREVER, NO_STORE, Kept, Reply
 from solver.serve.shelf import Served, Shelf, all_shipped
 from tests.commands import ok
 from tests.refusals import fails, raises
-from tests.serving import Client, scope_of
 from tests.ways import plainly, slow, until
 
 BOOK = "/v1/books/connect-four:4,4"
 PARTIAL = "/v1/books/connect-four"
 PAGE = ROOT / "docs" / "reference" / "http.md"
 STEPS = 20_000  # of a game's rules, at most, for its entry in the lists
+
+
+class Heard(NamedTuple):
+    """A response."""
+
+    status: int
+    headers: dict
+    body: bytes
+
+    @property
+    def text(self):
+        return gzip.decompress(self.body) if self.headers.get("content-encoding") == "gzip" else self.body
+
+    @property
+    def facts(self):
+        return json.loads(self.text)
+
+    @property
+    def lines(self):
+        return [json.loads(line) for line in self.text.splitlines()]
+
+
+def scope_of(method, target, **headers):
+    """What a server says of a request before its body."""
+    path, _, query = target.partition("?")
+    return {
+        **{"type": "http", "method": method, "path": unquote(path), "raw_path": path.encode(), "root_path": ""},
+        **{"query_string": query.encode(), "scheme": "http", "http_version": "1.1", "asgi": {"version": "3.0"}},
+        **{"server": ("127.0.0.1", 80), "client": ("127.0.0.1", 1)},
+        "headers": [(name.replace("_", "-").lower().encode(), text.encode()) for name, text in headers.items()],
+    }
+
+
+class Client:
+    """Asks an ASGI application as a server would."""
+
+    def __init__(self, application):
+        self.application = application
+
+    def get(self, target, **headers):
+        return self.ask("GET", target, **headers)
+
+    def post(self, target, body, **headers):
+        return self.ask("POST", target, body, **headers)
+
+    def ask(self, method, target, body=b"", **headers):
+        return asyncio.run(self.asked(method, target, body, **headers))
+
+    async def asked(self, method, target, body, **headers):
+        self.heard = heard = []  # whatever is raised
+        requests = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def receive():
+            return requests.pop() if requests else await asyncio.Event().wait()
+
+        async def send(message):
+            heard.append(message)
+
+        await self.application(scope_of(method, target, **headers), receive, send)
+        said = {name.decode(): text.decode() for name, text in heard[0]["headers"]}
+        return Heard(heard[0]["status"], said, b"".join(one.get("body", b"") for one in heard[1:]))
 
 
 def served(*names):

@@ -1,6 +1,5 @@
 """The server as its users run it: the sessions of the guide by curl, signals, workers, a port that is taken."""
 
-import contextlib
 import json
 import os
 import re
@@ -10,10 +9,11 @@ import socket
 import subprocess
 import sys
 import urllib.request
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, Phase, given, settings
 
 from tests import ROOT
 
@@ -22,6 +22,7 @@ pytest.importorskip("uvicorn")
 
 from solver.base.errors import ResourceError
 from solver.serve import running
+from solver.serve.operations import OPERATIONS
 from tests.processes import python
 from tests.refusals import raises
 from tests.sessions import blocks, commands, matches, shell
@@ -31,7 +32,7 @@ PAGES = [ROOT / "docs" / name for name in ("guides/serve.md", "reference/http.md
 pytestmark = pytest.mark.posix("signals and forks")
 
 
-@contextlib.contextmanager
+@contextmanager
 def serving(*arguments, head_time=None):
     """A server, and where it is."""
     code = "from solver.__main__ import main; from solver.serve import running;"
@@ -183,3 +184,32 @@ def test_connections_that_wait_for_a_head_for_too_long_are_closed():
         assert [b"HTTP/1.1 408 " in end for end in ends] == [False, True, False, True]
         body.sendall(b'"start"\n')
         assert body.recv(1000).startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.slow
+@pytest.mark.faults
+@pytest.mark.filterwarnings("ignore")  # its own
+def test_whatever_is_asked_is_answered_as_the_document_says():
+    """The server's document, fuzzed by schemathesis."""
+    schemathesis = pytest.importorskip("schemathesis")
+    from schemathesis.specs.openapi import checks
+
+    schemathesis.serializer("application/x-ndjson")(lambda context, value: json.dumps(value).encode() + b"\n")
+    # What the document describes is an answer: a line
+    first_line = lambda context, response: json.loads(response.content.splitlines()[0])  # noqa: E731
+    schemathesis.deserializer("application/x-ndjson")(first_line)
+    # No schema says which texts are positions, and a batch refuses line by line
+    left_out = [checks.positive_data_acceptance, checks.negative_data_rejection]
+    options = {"max_examples": 40, "derandomize": True, "database": None, "suppress_health_check": [*HealthCheck]}
+    with serving("connect-four:4,4", "teeko", "chess-ending:KQK", "--workers", "1", "--live", "0.05") as (_, url):
+        document = schemathesis.openapi.from_url(f"{url}v1/openapi.json")
+        operations = [found.ok() for found in document.get_all_operations()]
+        for operation in operations:
+
+            @settings(**options, phases=[Phase.explicit, Phase.generate])
+            @given(case=operation.as_strategy())
+            def ask(case):
+                case.call_and_validate(excluded_checks=left_out)
+
+            ask()
+    assert len(operations) == len(OPERATIONS) - 1  # but for the document itself
