@@ -1,11 +1,17 @@
-"""The guides and notebooks: the names in them exist, no room is off the tour, and notebooks are saved as they ran."""
+"""The guides and notebooks: the names in them exist, no room is off the tour, and notebooks are saved as they ran.
+
+The documentation site builds without a warning, is whole, and loads nothing from elsewhere (make docs-test).
+"""
 
 import json
 import re
+import subprocess
+import sys
 
 import pytest
 
 import solver
+from solver.cli import COMMANDS
 from solver.games import CATALOGUE
 from tests import ROOT, table
 from tests.project.test_imports import ALLOWED, PACKAGE
@@ -87,12 +93,6 @@ def test_the_tree_of_the_tour_is_that_of_the_package_and_its_files_define_the_na
         assert re.search(rf"^ *(?:def |class )?{name}\b", text, re.MULTILINE), (file, name)
 
 
-@pytest.mark.parametrize("word", ["test_nothing", "solver.nothing", "solver.sweep.nothing", "value.lifted"])
-def test_what_is_lost_is_found(word):
-    assert is_lost(word)
-    assert lost_files("docs/explanation/design.md", f"`sweep/forward.py` and `lost.py`, `{word}`") == {"lost.py"}
-
-
 def test_the_tables_of_games_are_those_of_the_oracles():
     is_same = table.GUIDE.read_text("utf-8") == table.guide()
     assert is_same, "docs/reference/games.md has other figures than tests/oracles.py: run make tables"
@@ -146,3 +146,37 @@ def test_a_notebook_is_saved_with_its_outputs_and_nothing_that_changes(path):
     assert not [output for output in outputs if output["output_type"] == "error" or output.get("name") == "stderr"]
     assert not VOLATILE.search(json.dumps(outputs)), "a path or a time, which differ from run to run"
     assert "<svg" in json.dumps(outputs)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The folder of the built site. Any warning fails: a broken link, a page without a place, an unknown name."""
+    pytest.importorskip("sphinx")
+    folder = tmp_path_factory.mktemp("site") / "html"
+    build = [sys.executable, "-m", "sphinx", "-n", "-W", "--keep-going", "-q", ROOT / "docs", folder]
+    done = subprocess.run(build, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    return folder
+
+
+@pytest.mark.docs
+def test_the_site_loads_nothing_from_elsewhere(site):
+    loading = re.compile(r"<(?:script|img|iframe|source|link)\b[^>]*(?:src|href|srcset)=[\"']?(https?:[^\"' >]+)")
+    pages = list(site.rglob("*.html"))
+    assert len(pages) > 40
+    assert {found for page in pages for found in loading.findall(page.read_text("utf-8"))} == set()
+
+
+@pytest.mark.docs
+def test_the_reference_has_all_commands_and_all_public_names(site):
+    commands = (site / "reference" / "cli.html").read_text("utf-8")
+    assert [name for name in COMMANDS if f'id="solver-{name}"' not in commands] == []
+    names = (site / "reference" / "api.html").read_text("utf-8")
+    assert [name for name in solver.__all__ if f'id="solver.{name}"' not in names] == []
+
+
+@pytest.mark.docs
+def test_a_search_finds_every_page(site):
+    index = (site / "searchindex.js").read_text("utf-8")
+    pages = [path.relative_to(ROOT / "docs").with_suffix("").as_posix() for path in (ROOT / "docs").rglob("*.md")]
+    assert [page for page in pages if f'"{page}"' not in index] == []

@@ -3,7 +3,6 @@
 import ast
 import functools
 import sys
-import types
 
 import pytest
 
@@ -54,35 +53,26 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
 
 
 @functools.cache
-def found_in(path):
-    """The dotted names that a file imports, anywhere and at its top, and the lines where it asks what a game has."""
+def imports_of(path, at_top=False):
+    """The dotted names that a file imports, anywhere or at its top: TYPE_CHECKING counts too."""
     tree = ast.parse(path.read_text("utf-8"))
-    found = types.SimpleNamespace(imports=[], at_top=[], asks=[])
-    for node in ast.walk(tree):
-        names = []
+    names = []
+    for node in tree.body if at_top else ast.walk(tree):
         if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
+            names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-        elif isinstance(node, ast.Call) and getattr(node.func, "id", None) in ("hasattr", "getattr"):
-            asked = ast.unparse(node.args[0]).removeprefix("type(").rstrip(")")  # of a game or its class
-            if asked.rpartition(".")[2] in ("game", "cls", "rules"):
-                found.asks.append(f"{path.relative_to(PACKAGE)}:{node.lineno}")
-        found.imports.extend(names)
-        if names and node in tree.body:
-            found.at_top.extend(names)
-    return found
+            names += [f"{node.module}.{alias.name}" for alias in node.names]
+    return names
 
 
 def packages(path):
-    """The third-party packages among them."""
-    names = {name.partition(".")[0] for name in found_in(path).imports}
-    return names - {*sys.stdlib_module_names, "solver"}
+    """The third-party packages that a file imports."""
+    return {name.partition(".")[0] for name in imports_of(path)} - {*sys.stdlib_module_names, "solver"}
 
 
 def rooms(path):
-    """The rooms of `solver` among them: TYPE_CHECKING counts too."""
-    names = [name.split(".") for name in found_in(path).imports]
+    """The rooms of `solver` that a file imports."""
+    names = [name.split(".") for name in imports_of(path)]
     return {name[1] for name in names if name[0] == "solver"} & {*ALLOWED}
 
 
@@ -98,11 +88,9 @@ def test_imports_run_one_way(room):
     assert ALLOWED[room] & {*ALLOWED} <= {*lower}
 
 
-def test_every_file_is_in_a_room_and_every_room_says_what_it_is_for():
+def test_every_file_is_in_a_room():
     assert {path.name for path in PACKAGE.glob("*.py")} == {"__init__.py", "__main__.py"}
     assert {room_of(path) for path in PACKAGE.glob("*/*.py")} == {*ALLOWED}
-    for room in ALLOWED:
-        assert ast.get_docstring(ast.parse((PACKAGE / room / "__init__.py").read_text("utf-8"))), room
 
 
 def test_no_module_is_above_itself():
@@ -110,7 +98,7 @@ def test_no_module_is_above_itself():
     modules = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path for path in PACKAGE.rglob("*.py")}
     below = {}
     for name, path in modules.items():
-        known = [one if one in modules else one.rpartition(".")[0] for one in found_in(path).imports]
+        known = [one if one in modules else one.rpartition(".")[0] for one in imports_of(path)]
         below[name] = {one for one in known if one in modules and one != name}
     while leaves := {name for name, others in below.items() if not others & {*below}}:
         below = {name: others for name, others in below.items() if name not in leaves}
@@ -128,17 +116,8 @@ def test_nothing_light_imports_the_kernels_at_its_top():
     for path in PACKAGE.rglob("*.py"):
         name = path.relative_to(PACKAGE).as_posix()
         if room_of(path) not in HOMES and name not in HEAVY_FILES:
-            loaded = [one for one in found_in(path).at_top if f"{one}.".startswith(tuple(heavy))]
+            loaded = [one for one in imports_of(path, True) if f"{one}.".startswith(tuple(heavy))]
             assert loaded == [], path
-
-
-def test_only_rules_ask_what_a_game_has():
-    """`game.Rules` fills in what a game lacks; a few files look at the class itself, which is their duty."""
-    names = ("game.py", "protocol.py", "fingerprint.py", "sources.py", "orbits.py", "walk.py", "width.py")
-    duty = {PACKAGE / "check/conformance.py", PACKAGE / "compiled/rewriting.py", PACKAGE / "compiled/widening.py"}
-    duty |= {PACKAGE / "rules" / name for name in names}
-    assert [place for path in sorted({*PACKAGE.rglob("*.py")} - duty) for place in found_in(path).asks] == []
-    assert found_in(PACKAGE / "check/conformance.py").asks  # the search finds what it looks for
 
 
 def loaded_by(code):
