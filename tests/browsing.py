@@ -1,5 +1,6 @@
 """The pages of several games in headless Chromium, and the things that a person finds on them."""
 
+import contextlib
 import functools
 import http.server
 import re
@@ -69,13 +70,20 @@ def books(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(scope="module")
-def host(books):
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Host, directory=str(books)))
+@contextlib.contextmanager
+def hosted(folder):
+    """The address of a host of this folder."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Host, directory=str(folder)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
     server.server_close()
+
+
+@pytest.fixture(scope="module")
+def host(books):
+    with hosted(books) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")

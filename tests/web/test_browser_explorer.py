@@ -1,8 +1,13 @@
-"""The page besides board and list: pictures, the chart, best play to watch, positions to take along, an index."""
+"""The page besides board and list: pictures, the chart, best play to watch, positions to take along, an index.
+
+As a place to learn it shows why a move is bad, other lines and puzzles, and is an opponent of a chosen strength.
+"""
 
 import json
 import os
 import re
+import struct
+from xml.etree import ElementTree
 
 import pytest
 
@@ -10,12 +15,13 @@ from solver.base.value import Value
 from solver.book import Book, shipped
 from solver.export import export, export_all
 from solver.games import CATALOGUE, FROM_FILES
+from solver.puzzles import find_puzzles
 from solver.rules.game import Rules, load_game
-from solver.rules.notation import format_action, in_words
+from solver.rules.notation import format_action, in_words, legal_actions
 from solver.rules.reading import parse_position
 from tests import DATA
 from tests.books import write_values
-from tests.browsing import PHONE, books, driver, host, one_page, page
+from tests.browsing import PHONE, Page, books, driver, host, hosted, one_page, page
 
 __all__ = ["books", "driver", "host", "page"]  # fixtures
 
@@ -31,6 +37,8 @@ PLAYED = {  # where the start shows too little
 }  # fmt: skip
 NAMES = [path.stem for path in shipped.paths() if path.stem not in IN_ALL_SIZES]
 CROWDED, MISFITS = ((DATA / f"{name}.js").read_text("utf-8") for name in ("crowded", "misfits"))
+SMALL = """return [...document.querySelectorAll("button:not(.cell), label")]
+    .map((one) => one.getBoundingClientRect().height).filter((height) => height && height < 43.9)"""
 WIDER = ("kayles:26", "wythoff:40,3", "chomp:24,4")
 SCROLLING = {"chomp:24,4": ["#frame"]}  # the pages on which a board scrolls, whose cells would be too small
 PICTURES = [(name, PLAYED.get(name, ""), WIDE, False) for name in NAMES]  # what is played, sizes and themes
@@ -92,8 +100,9 @@ def test_boards_fit_a_phone(page, host, site, unshipped):
     wrong = {}
     for name in [*(f"{site}/{path.stem}" for path in shipped.paths()), *unshipped]:
         page.address = f"{host}/{name}/"
-        page.open(size=NARROW)
-        wrong[name] = page.script(MISFITS) + page.script(CROWDED)
+        page.open(size=PHONE)
+        across = page.script("return document.documentElement.scrollWidth - innerWidth")
+        wrong[name] = page.script(MISFITS) + page.script(CROWDED) + page.script(SMALL) + [across] * (across > 0)
     assert {name: found for name, found in wrong.items() if found} == SCROLLING
 
 
@@ -202,9 +211,11 @@ def test_positions_are_set_up_and_taken_along(page):
 
 @one_page(1)
 def test_the_theme_is_chosen_and_kept(page):
-    page.open()
+    page.open(dark=True)  # as the system has it
     paper = "return getComputedStyle(document.body).backgroundColor"
     dark = lambda: sum(map(int, re.findall(r"\d+", page.script(paper))[:3])) < 200  # noqa: E731
+    assert dark()
+    page.open()
     assert not dark()
     page.find("#theme")[0].click()
     assert dark() and page.find("#theme")[0].get_attribute("aria-pressed") == "true"
@@ -234,12 +245,7 @@ def test_men_are_put_on_the_board(page):
     assert "Set up pieces" in page.status and not page.find("#moves")[0].is_displayed()
     cells(0, 4)
     page.find("#placed")[0].click()
-    page.wait(
-        lambda: (
-            page.find("#trouble")[0].text == "Men are put in turn: both have as many, or the first player one"
-            " more, and the second moves."
-        )
-    )
+    page.wait(lambda: page.find("#trouble")[0].text.startswith("Men are put in turn: both have as many"))
     page.find("#palette button")[1].click()
     cells(2)
     assert page.find(".cell")[2].get_attribute("aria-label") == "c3: ring, put ring"
@@ -278,3 +284,165 @@ def test_rows_are_typed(page, text, said):
         assert page.status.startswith("White to move: win in 27")
     else:
         page.wait(lambda: page.status.startswith("Black to move: draw"))
+
+
+@one_page(0)
+def test_a_bad_move_is_refuted_on_the_board_step_by_step(page):
+    page.open("#moves=2,2,2,1")
+    whys = [one for one in page.find("#moves .why") if one.text == "why?"]
+    name = re.match(r"why\? (\S+) gives value away", whys[0].get_attribute("aria-label"))[1]
+    page.after(whys[0].click)
+    assert page.played()[:5] == ["2", "2", "2", "1", name]
+    steps = [one.text for one in page.find("#steps button")]
+    assert steps[0].startswith(f"Red plays {name}: it makes a loss of a draw.")
+    state = page.script("return decodeURIComponent(location.hash)").removeprefix("#moves=")
+    page.wait(lambda: page.find("#steps button")[1].get_attribute("aria-current"))  # it plays on by itself
+    page.after(page.find("#steps button")[-1].click)
+    assert "Yellow wins in" in steps[-1] and "Yellow wins in" in page.status and page.agrees()
+    page.press("u")
+    assert page.find("#steps button")[-2].get_attribute("aria-current") == "step"
+    page.click("#back")
+    assert page.played() == ["2", "2", "2", "1"] and not page.find("#why")[0].is_displayed()
+    page.after(page.find("#variations button")[0].click)  # the line is kept
+    assert ",".join(page.played()) == state and page.agrees()
+
+
+@one_page(0)
+def test_a_line_stays_when_a_move_is_replaced(page):
+    page.open("#moves=1,2,3,4")
+    for _ in range(2):
+        page.press("u")
+    page.press("1")
+    assert page.played() == ["1", "2", "1"]
+    assert [one.text for one in page.find("#variations button")] == ["or 3. 3 4"]
+    page.after(page.find("#variations button")[0].click)
+    assert page.played() == ["1", "2", "3"]
+    page.press("r")
+    assert page.played() == ["1", "2", "3", "4"]
+    page.press("n")
+    assert page.find("#variations button") == []
+
+
+@one_page(0)
+def test_puzzles_are_solved_missed_and_remembered(page, books, host):
+    found = find_puzzles(page.book, 4, win_in=(5, 7))
+    export(page.book, f"{books}/puzzling/", puzzles=found)
+    page.address = f"{host}/puzzling/"
+
+    def verdict():
+        return page.find("#verdict")[0].text
+
+    def choose(name):
+        page.after(dict(zip(page.moves, page.find("#moves .move"), strict=True))[name].click)
+
+    def solve(puzzle):
+        choose(puzzle.move)
+        while verdict() == "Right. What comes next?":
+            assert {value for value, _ in page.moves.values()} == {""}
+            page.wait(lambda: len(page.played()) % 2 == 0 and page.moves)
+            state = puzzle.state
+            for name in page.played():
+                state = page.rules.result(state, legal_actions(page.rules, state)[name])
+            choose(format_action(page.book.game, state, page.player.best(state)))
+        assert verdict().startswith("Solved") and len(page.played()) == puzzle.distance
+
+    page.open("#puzzle=1")
+    score = page.find("#score")[0]
+    assert page.find("#task")[0].text.startswith("Puzzle 1 of 4.") and score.text == ""
+    assert {value for value, _ in page.moves.values()} == {""} and not page.find("#best")[0].is_displayed()
+    assert [*page.moves] == [name for name in "1234567" if name in page.moves]  # in board order: the best is not first
+    wrong = next(name for name in page.moves if name != found[0].move)
+    page.find("#hint")[0].click()
+    assert found[0].move in verdict() and len(verdict()) < 30
+    dict(zip(page.moves, page.find("#moves .move"), strict=True))[wrong].click()
+    assert f"{wrong} is not it: it makes a" in verdict() and page.played() == []
+    page.find("#hint")[0].click()
+    assert found[0].move in verdict() and wrong not in verdict()
+    assert score.text == "0 of 1 solved at the first try."
+    solve(found[0])
+    assert score.text == "0 of 1 solved at the first try."
+    page.find("#next")[0].click()
+    page.wait(lambda: page.find("#task")[0].text.startswith("Puzzle 2 of 4."))
+    page.wait(lambda: page.played() == [] and page.moves)
+    solve(found[1])
+    assert score.text == "1 of 2 solved at the first try."
+    page.open("#puzzle=3")
+    assert page.find("#score")[0].text == "1 of 2 solved at the first try."  # kept
+    page.after(page.find("#solution")[0].click)
+    page.wait(lambda: page.played()[:1] == [found[2].move])
+    assert "wins in" in page.find("#steps button")[0].text
+    page.open("#puzzle=daily")
+    assert re.match(r"Puzzle [1-4] of 4\.", page.find("#task")[0].text)
+    page.find("#leave")[0].click()
+    page.wait(lambda: not page.find("#puzzle")[0].is_displayed())
+    page.open("#puzzle=99")
+    assert not page.find("#puzzle")[0].is_displayed()
+
+
+@one_page(0)
+def test_the_page_takes_either_side_and_keeps_its_strength(page):
+    page.open()
+    assert page.find("#strength")[0].text == "easy" and not page.find("#swap")[0].is_enabled()
+    page.script("const one = document.getElementById('level'); one.value = 0; one.dispatchEvent(new Event('input'))")
+    assert page.find("#strength")[0].text == "beginner"
+    page.find("#sides input")[1].click()
+    page.find("#moves .move")[0].click()
+    page.wait(lambda: len(page.played()) == 2)
+    page.wait(lambda: page.find("#swap")[0].is_enabled() and page.find("#undo")[0].is_enabled())
+    page.after(page.find("#swap")[0].click)
+    page.wait(lambda: len(page.played()) == 3)
+    page.open()
+    assert page.find("#strength")[0].text == "beginner"
+
+
+def test_an_opened_page_works_without_a_network(driver, books):
+    kept = """const done = arguments[0];
+        const names = [location.href, ...performance.getEntriesByType("resource").map(({ name }) => name)];
+        Promise.all(names.map((name) => caches.match(name))).then((found) => done(found.every(Boolean)));"""
+    with hosted(books) as address:
+        page = Page(driver, address, 1, books).open()
+        page.wait(lambda: page.driver.execute_async_script(kept))
+    page.open("#moves=b2,a2")
+    assert page.agrees() and page.played() == ["b2", "a2"]
+    driver.get_log("browser")
+
+
+@one_page(1)
+def test_a_position_is_embedded_and_saved_as_a_picture(page):
+    page.open("#moves=b2,a1")
+    page.script("navigator.clipboard.writeText = async (text) => { document.title = text; }")
+    title = page.driver.title
+    page.find("#share summary")[0].click()
+    page.find("[data-copy=embed]")[0].click()
+    page.wait(lambda: page.driver.title.startswith("<iframe"))
+    address = re.search(r'src="(.*?)"', page.driver.title)[1]
+    assert address == f"{page.address}?embed=1#moves=b2,a1" and title in page.driver.title
+    page.open("?embed=1#moves=b2,a1")
+    assert page.agrees() and not page.find("#setup")[0].is_displayed()
+    assert page.find("#whole")[0].get_attribute("href") == f"{page.address}#moves=b2,a1"
+    page.open("#moves=b2,a1")
+    size = """const done = arguments[0];
+        import(new URL("./picture.js", document.baseURI)).then(async ({ pngOf, svgOf }) => {
+          const picture = document.querySelector("#board svg");
+          const blob = await pngOf(picture, "t");
+          const head = [...new Uint8Array(await blob.slice(0, 24).arrayBuffer())];
+          done([svgOf(picture, "a title"), head]);
+        });"""
+    text, head = page.driver.execute_async_script(size)
+    picture = ElementTree.fromstring(text)
+    assert "a title" in text and not re.search("class=|style=", text)
+    assert len(picture.findall(".//{http://www.w3.org/2000/svg}path")) > 1
+    assert bytes(head[:8]) == b"\x89PNG\r\n\x1a\n" and max(struct.unpack(">II", bytes(head[16:24]))) == 1200
+
+
+@one_page(4)
+def test_the_board_is_turned_to_the_second_player(page):
+    lower = """const top = (name) => [...document.querySelectorAll("#board .cell")]
+        .find((one) => one.ariaLabel.startsWith(name)).getBoundingClientRect().top;
+        return top("b1") > top("b3")"""
+    page.show(fragment="#")
+    page.wait(lambda: "You are White" in page.status)
+    assert page.script(lower)
+    page.click("#swap")
+    page.wait(lambda: "Black to move" in page.status)
+    assert not page.script(lower)

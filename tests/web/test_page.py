@@ -1,20 +1,26 @@
-"""Pages: rules run in JavaScript as in Python, a page says what a player says, folders are written whole."""
+"""Pages: rules run in JavaScript as in Python, a page says what a player says, folders are written whole.
+
+As an opponent and a teacher a page plays and refutes as Python does; its board shows the best of the moves of a cell.
+"""
 
 import json
 import os
+import random
 import re
 import shutil
 
 import pytest
 
 from solver.base.errors import GameError, MethodError
-from solver.base.value import lift_value
+from solver.base.value import Value, lift_value, merit_of
 from solver.book import Book
 from solver.export import export, script, site
 from solver.export.script import all_of, record_of, sampled
 from solver.games import CATALOGUE, FROM_FILES
+from solver.play.analysis import OPPONENTS
 from solver.play.player import Player
-from solver.rules.boards.text import drawing_of
+from solver.play.practical import LEVELS, Practical
+from solver.rules.boards.text import drawing_of, is_drawn
 from solver.rules.game import Rules, load_game
 from solver.rules.notation import first_position, format_action, in_all, in_words, summary_of
 from solver.solving import pipeline
@@ -23,21 +29,10 @@ from tests.books import write_values
 from tests.commands import ok
 from tests.exports import needs_node
 from tests.modules import node as search_node
-from tests.pages import (
-    STRANGE,
-    ask,
-    ask_positions,
-    export_page,
-    node,
-    pages,
-    positions_of,
-    said_of,
-    words_of,
-    write_grown,
-)
+from tests.pages import ask, ask_positions, export_page, node, pages, positions_of, said_of, words_of, write_grown
 from tests.refusals import fails, raises
 from tests.sweep.test_expectation import Bids
-from tests.ways import slow
+from tests.ways import slow, slow_rows
 from tests.written import write_rules
 
 __all__ = ["pages"]  # a fixture
@@ -168,6 +163,66 @@ def is_right(position, answer, player, rules):
     return answer["words"] != "unknown"
 
 
+# Draws, moves again that score, cycles; symmetry, heaps, captures
+some_games = pytest.mark.parametrize(
+    "name", ["tic-tac-toe", "kalah:3,2", *slow("three-mens-morris", "connect-four:4,3", "nim", "hexapawn")]
+)
+
+
+def states_of(book, count):
+    """Unfinished states with a choice, spread over the book."""
+    rules = book.rules
+    states = [state for state in book if not rules.is_terminal(state) and len(list(rules.actions(state))) > 1]
+    return states[:: max(1, len(states) // count)][:count]
+
+
+@needs_node
+@some_games
+def test_the_page_plays_as_python(pages, name):
+    folder = pages(name)
+    with Book(folder / "book.lmdb") as book:
+        game, states, player = book.game, states_of(book, 15), Player(book, method="practical")
+        models = {plies: Practical(player.rules, player.knowledge.value, plies) for plies in OPPONENTS}
+        answers = ask("practical", folder, [str(state) for state in states])
+        for state, answer in zip(states, answers, strict=True):
+            actions = list(player.rules.actions(state))
+            assert answer["names"] == [format_action(game, state, action) for action in actions]
+            assert {one.name: [one.share, one.plies] for one in LEVELS.values()}.items() <= answer["levels"].items()
+            assert answer["expected"] == pytest.approx(models[2].expectations(state, actions))
+            for plies, chosen in zip(OPPONENTS, answer["choices"], strict=True):
+                assert chosen == [format_action(game, state, reply.action) for reply in models[plies].choices(state)]
+            assert answer["easy"] == answer["choices"][1][-1]
+            assert answer["medium"] == [None, answer["choices"][1][0]]
+            if answer["tricky"] is not None and name != "three-mens-morris":
+                assert answer["tricky"] == format_action(game, state, player.best(state))
+
+
+@needs_node
+@some_games
+def test_the_page_refutes_as_python(pages, name):
+    folder = pages(name)
+    with Book(folder / "book.lmdb") as book:
+        game, states, player, gaveaway = book.game, states_of(book, 15), Player(book), 0
+        for state, said in zip(states, ask("why", folder, [str(state) for state in states]), strict=True):
+            reasons = [player.why(state, action) for action in player.rules.actions(state)]
+            assert [one["name"] for one in said] == [format_action(game, state, one.action) for one in reasons]
+            for one, reason in zip(said, reasons, strict=True):
+                assert one["gives"] == reason.gives
+                assert len(one["steps"]) == len(one["line"]) + 1 and one["steps"][0].count(one["name"])
+                if not reason.gives:
+                    continue
+                gaveaway += 1
+                child, names = game.result(state, reason.action), []
+                for action, after in reason.line:
+                    names.append(format_action(game, child, action))
+                    child = after
+                assert one["line"] == names
+                ending = reason.ending or player.rules.ended(child)
+                assert one["end"] == [ending.score, ending.distance] or player.rules.scores
+                assert ("gives" if player.rules.scores else "makes a") in one["steps"][0]
+        assert gaveaway > 5
+
+
 TITLED = (  # games, titles, parts of summaries
     ("connect-four:4,4", "Connect Four 4 \u00d7 4", ""),
     ("connect-four:4,3,3", "Connect Four 4 \u00d7 3, connect 3", "; 3 in a row, column or diagonal wins"),
@@ -189,7 +244,7 @@ def test_a_page_is_titled_in_words_and_a_summary_has_numbers_for_parameters():
 
 
 COIN = (DATA / "coin.txt").read_text("utf-8")  # dice
-LEVERS = STRANGE.replace('        """All of it in one text."""', "        import re")
+LEVERS = (DATA / "strange.txt").read_text("utf-8").replace('        """All of it in one text."""', "        import re")
 
 
 @needs_node
@@ -226,34 +281,25 @@ def refuse(monkeypatch, name):
     monkeypatch.setattr(script, "translation", translation)
 
 
+UNTRANSLATED = [("tic-tac-toe", "actions"), ("tic-tac-toe", "cells"), ("connect-four:4,3", "format_action")]
+UNTRANSLATED += slow_rows(("tic-tac-toe", "canonical"), ("pig:10", "is_terminal"), ("kalah:2,2", "is_terminal"))
+UNTRANSLATED += slow_rows(("connect-four:4,3 ranked", "rank"))
+
+
 @needs_node
-@pytest.mark.parametrize("name", ["actions", *slow("canonical"), "cells", "format_action"])
-def test_where_rules_have_no_translation_the_module_tells_them(pages, tmp_path, monkeypatch, name):
-    """The shipped one: that of a book that is whole is there for its rules, and searches nothing."""
-    game = "connect-four:4,3" if name == "format_action" else "tic-tac-toe"  # which has none of its own
+@pytest.mark.parametrize(("game", "name"), UNTRANSLATED)
+def test_where_rules_have_no_translation_the_module_tells_them(pages, tmp_path, monkeypatch, game, name):
+    """A shipped one, or a built one: that of a book that is whole is there for its rules, and searches nothing."""
     path = pages(game) / "book.lmdb"  # made before the patches, as other tests take it
     refuse(monkeypatch, name)
-    by_module = name in ("actions", "canonical")
+    instead = {"cells": "states by their numbers", "format_action": "moves by their cells"}.get(name)
     with Book(path) as book:
         notes = export_page(book, tmp_path)
-    instead = {"cells": "states by their numbers", "format_action": "moves by their cells"}
-    assert by_module != bool(notes) and all(note.endswith(instead[name]) for note in notes)
-    assert (tmp_path / "site" / "game.wasm").exists() == by_module
-    assert ("'wasm-unsafe-eval'" in (tmp_path / "site" / "index.html").read_text("utf-8")) == by_module
-    assert '"searches":false' in (tmp_path / "site" / "game.js").read_text("utf-8")
-    assert node("differences", tmp_path / "site" / "game.js") == {}
-
-
-@needs_node
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["pig:10", "kalah:2,2", "connect-four:4,3 ranked"])
-def test_modules_are_built_for_rules_that_have_no_translation(pages, tmp_path, monkeypatch, name):
-    """Dice, moves again and what they score, ranks."""
-    path = pages(name) / "book.lmdb"
-    refuse(monkeypatch, "rank" if "ranked" in name else "is_terminal")
-    with Book(path) as book:
-        assert export_page(book, tmp_path) == []
-    assert "...module.rules" in (tmp_path / "site" / "game.js").read_text("utf-8")
+    assert bool(instead) == bool(notes) and all(note.endswith(instead) for note in notes)
+    assert (tmp_path / "site" / "game.wasm").exists() != bool(instead)
+    assert ("'wasm-unsafe-eval'" in (tmp_path / "site" / "index.html").read_text("utf-8")) != bool(instead)
+    text = (tmp_path / "site" / "game.js").read_text("utf-8")
+    assert '"searches":false' in text and ("...module.rules" in text) != bool(instead)
     assert node("differences", tmp_path / "site" / "game.js") == {}
 
 
@@ -402,6 +448,50 @@ def test_rules_draw_boards(pages):
                 place = [len(before) - 1 - cell if turned else cell for cell in move["place"]]
                 pushes = name == "quixo"  # which may push in what is there
                 assert not place or pushes or any(before[cell] != after[cell] for cell in place), (name, move)
+
+
+VALUES = [Value(0), *(Value(score, distance) for score in (1, -1) for distance in range(1, 60))]
+# One of each kind of board: columns, moves of two and three clicks, captures, drops, pits, edges, points and dice
+SOME = (
+    "connect-four", "tic-tac-toe", "hexapawn", "checkers", "animal-shogi", "kalah", "dots-and-boxes", "nine-holes",
+    "nine-mens-morris", "quixo", "hex", "hypergammon", "chess-ending:KBNK", "amazons",
+)  # fmt: skip
+
+
+def board_of(rules, record, chance):
+    """A position as `boards` of port.mjs takes it, with values as they come: nothing depends on the moves' order."""
+    values = chance.choices(VALUES, k=len(record["moves"]))
+    merits = [merit_of(value) for value in values]
+    moves = [
+        move | {"value": value._asdict(), "merit": merit, "said": value.words(), "best": merit == max(merits)}
+        for move, value, merit in zip(record["moves"], values, merits, strict=True)
+    ]
+    return {"about": {"drawing": drawing_of(rules.game)}, "rows": record["board"], "moves": moves}
+
+
+@needs_node
+@pytest.mark.parametrize("names", [SOME, *slow(None)], ids=["some", "all"])
+def test_in_every_game_a_cell_shows_the_best_of_its_moves_and_arrows_have_a_length(tmp_path, names):
+    """Some dice of backgammon move two checkers."""
+    catalogue = ["chess-ending:KBNK", *(name for name in CATALOGUE if name not in (*FROM_FILES, "chess-ending"))]
+    drawn = [rules for rules in map(Rules, map(load_game, names or catalogue)) if is_drawn(rules.game)]
+    assert len(drawn) == len(SOME) if names else len(drawn) > 60
+    counts = [(rules, 4 if names else 20) for rules in drawn]
+    counts += [(Rules(load_game(name)), 10 if names else 60) for name in ("hypergammon:1", "hypergammon:2")]
+    chance = random.Random(1)
+    asked = [
+        (rules.name, board_of(rules, record, chance))
+        for rules, count in counts
+        for record in sampled(rules, count, seed=5)
+        if record["moves"] and "weight" not in record["moves"][0]
+    ]
+    (tmp_path / "boards").write_text(json.dumps([board for _, board in asked]))
+    answers = node("boards", tmp_path / "boards")
+    assert [(name, answer["wrong"]) for (name, _), answer in zip(asked, answers, strict=True) if answer["wrong"]] == []
+    chosen = {name for (name, _), answer in zip(asked, answers, strict=True) if answer["choices"]}
+    assert len(chosen) > (6 if names else 35)
+    outlines = [outline for answer in answers for outline in answer["outlines"]]
+    assert len(outlines) > (100 if names else 1000) and not [outline for outline in outlines if "NaN" in outline]
 
 
 @pytest.mark.parametrize(

@@ -267,3 +267,13 @@ def test_the_example_of_an_edge_worker_plays(tmp_path):
     won, over, wrong, start = json.loads(done.stdout)
     assert won == {"best": "1", "exact": True, "score": 1, "distance": 1, "outcome": "win"}
     assert (over, wrong, start["exact"]) == ({"over": True}, {"error": "9 is not legal there"}, False)
+
+
+def test_the_units_of_the_javascript():
+    """In one process of Node: `make javascript` runs them by Node's own runner, too."""
+    files = [path.as_uri() for path in sorted((ROOT / "tests" / "javascript").glob("*.test.mjs"))]
+    script = f"for (const file of {json.dumps(files)}) await import(file);"
+    command = ["node", "--test-reporter=tap", "--input-type=module", "-e", script]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
+    assert done.returncode == 0, "\n".join(line for line in done.stdout.splitlines() if "not ok" in line) + done.stderr
+    assert "\n# fail 0\n" in done.stdout and "\n# pass 0\n" not in done.stdout
