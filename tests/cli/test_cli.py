@@ -193,17 +193,11 @@ def test_estimates_count_what_they_can():
     assert cyclic["book_times"]["trim"] is None  # no wins without distances where play may go round
 
 
-def test_verify_and_its_refusal(book, tmp_path):
+def test_verify_says_how_many_states_are_right(book):
     out = ok("verify", book)
     assert "627 states verified" in out and "627 of them in plain Python" in out
     facts = json.loads(ok("verify", book, "--json", "--memory", "1G"))
     assert (facts["closed"], facts["plain"]) == (True, 627)
-    data = bytearray(book.read_bytes())
-    with Book(book) as opened:
-        segment = next(opened.segments())
-    data[data.index(segment[:100]) + 1000] ^= 1
-    (tmp_path / "damaged.lmdb").write_bytes(data)
-    assert run("verify", tmp_path / "damaged.lmdb")[0] == 5
 
 
 # Commands, their exit codes, a part of their message, and a module that they need

@@ -7,11 +7,9 @@ import pickle
 import re
 import shutil
 import signal
-import struct
 import subprocess
 import sys
 import tracemalloc
-import zlib
 from fractions import Fraction
 from pathlib import Path
 
@@ -358,23 +356,5 @@ def test_every_error_is_a_line_that_may_be_printed(kind):
     assert len(str(long)) <= 1000 and str(long).startswith("beginxxx") and "end: remedy" in str(long)
 
 
-REASONS = {
-    "a number or text of another form": (lambda: int("9" * 5000), lambda: int("x")),
-    "a part of another kind": (lambda: (1).isdecimal(),),
-    "a part is missing": (lambda: [][0], lambda: {}["key"]),
-    "not UTF-8": (lambda: b"\xff".decode(),),
-    "no JSON": (lambda: json.loads("{"),),
-    "a part ends early": (lambda: struct.unpack("<Q", b""),),
-    "a part cannot be inflated": (lambda: zlib.decompress(b"x"),),
-    "a number out of range": (lambda: (1 << 80).to_bytes(8, "little"),),
-    "nested too deep": (lambda: json.loads("[" * 100_000),),
-    f"unknown codec {ESCAPED}": (lambda: (_ for _ in ()).throw(ValueError(f"unknown codec {HOSTILE}")),),
-}
-
-
-def test_reasons_are_in_our_words():
-    for words, makers in REASONS.items():
-        for make in makers:
-            with pytest.raises(Exception) as caught:  # noqa: B017, PT011
-                make()
-            assert reason(caught.value) == words.replace(" next", r"\nnext")
+def test_a_reason_is_a_line_that_may_be_printed():
+    assert reason(ValueError(f"unknown codec {HOSTILE}")) == f"unknown codec {ESCAPED}".replace(" next", r"\nnext")
