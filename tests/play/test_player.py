@@ -238,6 +238,7 @@ def test_where_the_budget_ends_the_heuristic_answers_and_says_so():
     estimates = [move.estimate for move in moves if not move.exact]
     assert estimates == sorted(estimates, reverse=True) and len(estimates) > 10
     assert player.choose(0).estimate == answer.estimate == estimates[0]
+    raises(MissingState, "known to be best", list, player.line(0))
 
 
 def test_nobody_knows_is_none_and_never_a_draw():
@@ -260,20 +261,6 @@ def test_the_budget_is_for_all_moves_of_a_state_together(monkeypatch):
         looked_at.clear()
         ask(Player({}, "connect-four:5,5", **budget), start)
         assert len(looked_at) < 2500, ask
-
-
-def test_the_moves_that_are_easy_are_exact_though_others_are_not():
-    player = Player({}, "tic-tac-toe:4,4,4", nodes=1000, seconds=None)
-    state = 0
-    for action in (0, 5, 1, 6, 2):  # the first threatens a line, the second has two in a row
-        state = player.game.result(state, action)
-    answer, moves = player.examine(state)
-    losses = [move for move in moves if move.value == Value(-1, 2)]
-    assert len(losses) == 10 and len(moves) == 11
-    assert not moves[0].exact and moves[0].best
-    assert player.choose(state).action == moves[0].action == player.best(state)
-    assert answer.value is None and answer.estimate == moves[0].estimate
-    raises(MissingState, "known to be best", list, player.line(state))
 
 
 @pytest.mark.parametrize("text", ["backgammon-bearoff:2,4", "einstein:3,1"])
