@@ -49,11 +49,8 @@ def _node(game, rules, state):
     if outcomes:
         total = sum(weight for weight, _ in outcomes)
         return Node("chance", [child(Fraction(weight, total), to, 0) for weight, to in outcomes])
-    reward = rules.gain
-    return Node(
-        "choice",
-        [child(action, game.result(state, action), reward(state, action)) for action in game.actions(state)],
-    )
+    moves = game.actions(state)
+    return Node("choice", [child(action, game.result(state, action), rules.gain(state, action)) for action in moves])
 
 
 def ends_surely(nodes):

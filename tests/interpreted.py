@@ -36,10 +36,6 @@ def _lift(merit, same_mover, score_game, plies=1):
     return value.lift(int(merit), bool(same_mover), score_game, plies)
 
 
-def _drop(merit, same_mover, score_game, plies=1):
-    return value.drop(int(merit), bool(same_mover), score_game, plies)
-
-
 _ATOMIC = threading.Lock()
 
 
@@ -63,18 +59,6 @@ def _plain(result):
     if type(result) is tuple:
         return tuple(map(_plain, result))
     return int(result) if isinstance(result, np.integer) else result
-
-
-def _call(function, *arguments):
-    return function(*arguments)
-
-
-def _nothing(*arguments):
-    return None
-
-
-def _itself(array):
-    return array
 
 
 def _array_at(item):
@@ -121,12 +105,10 @@ ROOMS = ("base", "book", "cluster", "compiled", "edit", "learning", "play", "sol
 _INSTEAD = {
     "fetch_add": _fetch_add,
     "lift": _lift,
-    "drop": _drop,
-    "prefetch": _nothing,
-    "prefetch_at": _nothing,
-    "words_at": _array_at(np.int64),
+    "drop": lambda merit, same_mover, score_game, plies=1: value.drop(int(merit), bool(same_mover), score_game, plies),
+    **dict.fromkeys(("prefetch", "prefetch_at"), lambda *arguments: None),
+    **dict.fromkeys(("words_at", "table_at"), _array_at(np.int64)),
     "unsigned_at": _array_at(np.uint64),
-    "table_at": _array_at(np.int64),
     "byte_at": _reading(ctypes.c_uint8),
     "short_at": _reading(ctypes.c_uint16),
     "half_at": _reading(ctypes.c_uint32),
@@ -138,10 +120,8 @@ _INSTEAD = {
     "exchange_short": _exchanging(ctypes.c_uint16),
     "bit_count": lambda number: int(number).bit_count(),
     "length_of": lambda number: int(number).bit_length(),
-    "_edges_at": _call,
-    "_keep_at": _call,
-    "list_moves_at": _call,
-    "borrowed": _itself,
+    **dict.fromkeys(("_edges_at", "_keep_at", "list_moves_at"), lambda function, *arguments: function(*arguments)),
+    "borrowed": lambda array: array,
 }
 
 

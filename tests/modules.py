@@ -57,7 +57,7 @@ def nested(depth=5000):
 
 def with_sections(data, **changes):
     """A module with sections of other contents, by their names; None leaves one out; sealed anew."""
-    parts = {kind: contents for kind, contents in binary.sections(data[: -binary.SEAL_BYTES - 7])}
+    parts = dict(binary.sections(data[: -binary.SEAL_BYTES - 7]))
     for name, contents in changes.items():
         parts[getattr(binary, name)] = contents
     return binary.sealed(binary.joined({kind: contents for kind, contents in parts.items() if contents is not None}))
@@ -76,7 +76,7 @@ def crowded(data, count=5000):
 
 def forged(data, bodies=None, memory=None, facts=None):
     """A module with other bodies of functions, by names, another section of memory, or other facts, sealed anew."""
-    parts = {kind: contents for kind, contents in binary.sections(data[: -binary.SEAL_BYTES - 7])}
+    parts = dict(binary.sections(data[: -binary.SEAL_BYTES - 7]))
     reader, places = binary.Reader(parts[binary.EXPORT]), {}
     for _ in range(reader.number()):
         name = reader.name()

@@ -177,13 +177,9 @@ CHANCE_ORACLES = tuple(map(chance_oracle, table("chances.csv")))
 
 # Piglet to 2 points, by the mover's score, the other's and the turn's total (neller, table of its section on piglet)
 PIGLET = {
-    "0-0-0": Fraction(4, 7),
-    "0-0-1": Fraction(5, 7),
-    "0-1-0": Fraction(2, 5),
-    "0-1-1": Fraction(3, 5),
-    "1-0-0": Fraction(4, 5),
-    "1-1-0": Fraction(2, 3),
-}
+    "0-0-0": Fraction(4, 7), "0-0-1": Fraction(5, 7), "0-1-0": Fraction(2, 5), "0-1-1": Fraction(3, 5),
+    "1-0-0": Fraction(4, 5), "1-1-0": Fraction(2, 3),
+}  # fmt: skip
 
 # of 36 throws, those that bear off the last one or two checkers: the table in every book on backgammon (for one, Jacoby
 # and Crawford, The Backgammon Book, 1970)
@@ -194,18 +190,18 @@ LAST_CHECKERS = {
 }  # fmt: skip
 
 
-class Elsewhere(NamedTuple):
-    """A figure that its own test holds. `ours` is our result, with the reason if it differs."""
+class Row(NamedTuple):
+    """A figure in docs/reference/games.md, and the test that holds it. `ours` is our result, and why if it differs."""
 
     game: str
     source: str
     figure: str
     test: str
-    ours: str
+    ours: str = "the same"
 
 
-# `tests/table.py` writes them into docs/reference/games.md
-ELSEWHERE = tuple(Elsewhere(**line) for line in table("elsewhere.csv"))
+# Figures that tests of their own hold
+ELSEWHERE = tuple(Row(**line) for line in table("elsewhere.csv"))
 
 
 def placements(symmetries):

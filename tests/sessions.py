@@ -83,18 +83,11 @@ def shell(command: str, text: str | None = None) -> subprocess.CompletedProcess[
     return subprocess.run(["bash", "-c", command], input=text, capture_output=True, text=True)
 
 
-def by_shell(command: str, text: str | None = None) -> str:
-    """Run a command that must succeed in a shell, and return what it prints."""
+def by_shell(command: str, text: str | None = None, fails: bool = False) -> str:
+    """Run a command that must succeed in a shell, and return what it prints, or one that must fail, and its error."""
     done = shell(command, text)
-    assert done.returncode == 0, f"$ {command}\n{done.stderr}"
-    return done.stdout
-
-
-def failing(command: str) -> str:
-    """Run a command that must fail, and return its error."""
-    done = shell(command)
-    assert done.returncode != 0, f"$ {command}\n{done.stdout}"
-    return done.stderr[max(0, done.stderr.find("Error: ")) :]
+    assert (done.returncode != 0) == fails, f"$ {command}\n{done.stdout}{done.stderr}"
+    return done.stderr[max(0, done.stderr.find("Error: ")) :] if fails else done.stdout
 
 
 def in_process(command: str) -> str:
@@ -166,7 +159,7 @@ def _run(
             if program := lacking(command):
                 pytest.skip(f"{where}: there is no {program}")
             fails = expected.startswith("Error: ") and "2>&1" not in command
-            printed = failing(command) if fails else output_of(command)
+            printed = by_shell(command, fails=True) if fails else output_of(command)
             assert block.kind == "sh" or matches(expected, printed), f"{where}: $ {command}\n{printed}"
         return len(pairs)
     if block.kind == "pycon":

@@ -3,14 +3,13 @@ that other pages quote: `make tables`."""
 
 import re
 import tomllib
-from typing import NamedTuple
 
 from solver.book import shipped
 from solver.games import CATALOGUE
 from solver.report import games
 from solver.rules.game import is_score_game, load_game
 from tests import DATA, ROOT
-from tests.oracles import CHANCE_ORACLES, ELSEWHERE, NIMBERS, ORACLES, SOURCES, WINNERS, Oracle
+from tests.oracles import CHANCE_ORACLES, ELSEWHERE, NIMBERS, ORACLES, SOURCES, WINNERS, Oracle, Row
 
 GUIDE = ROOT / "docs" / "reference" / "games.md"
 PAGES = ["README.md", "CONTRIBUTING.md", "examples/README.md", "CHANGELOG.md", "solver/__init__.py"]
@@ -26,14 +25,6 @@ QUICK = 12_100  # the most states that plain minimax solves in the quick tests
 HEAD = (DATA / "games.md").read_text("utf-8")  # the page before its tables
 
 
-class Row(NamedTuple):
-    game: str
-    figure: str
-    ours: str
-    source: str
-    test: str
-
-
 def name_of(text: str) -> str:
     return text.partition(":")[0]
 
@@ -46,14 +37,13 @@ def rows() -> list[Row]:
         boards = [oracle for oracle in oracles if (name_of(oracle.game), oracle.source) == (name, source)]
         largest = max(boards, key=size_of)
         figure = figure_of(largest) + others(len(boards) - 1)
-        table.append(Row(largest.game, figure, "the same", SOURCES[source], test_of(largest)))
+        table.append(Row(largest.game, SOURCES[source], figure, test_of(largest)))
     for group, quantity, test in ((NIMBERS, "nimber", "test_nimbers"), (WINNERS, "winner", "test_games")):
         for figures in group:
             names = [*figures.boards, *figures.larger]
             figure = f"the {quantity}{others(len(names) - 1)}"
-            table.append(Row(f"{figures.game}:{names[-1]}", figure, "the same", SOURCES[figures.source], test))
-    table += [Row(entry.game, entry.figure, entry.ours, entry.source, entry.test) for entry in ELSEWHERE]
-    return table
+            table.append(Row(f"{figures.game}:{names[-1]}", SOURCES[figures.source], figure, test))
+    return table + [*ELSEWHERE]
 
 
 def others(count: int) -> str:
@@ -103,11 +93,8 @@ def guide() -> str:
     for group, members in games.grouped(facts).items():
         lines = ["| game | figure | ours | source | test |", "| --- | --- | --- | --- | --- |"]
         for one in members:
-            lines += [
-                f"| `{row.game}` | {row.figure} | {row.ours} | {row.source} | `{row.test}` |"
-                for row in table
-                if name_of(row.game) == one["name"]
-            ]
+            of_game = [row for row in table if name_of(row.game) == one["name"]]
+            lines += [f"| `{row.game}` | {row.figure} | {row.ours} | {row.source} | `{row.test}` |" for row in of_game]
         parts.append(f"## {group.capitalize()}: {games.GROUPS[group]}\n\n" + "\n".join(lines) + "\n")
     return "\n".join(parts)
 
