@@ -7,13 +7,8 @@ from pathlib import Path
 
 from solver.rules.game import load_game
 
-BODIES = {
-    "initial": "0",
-    "actions": "yield 1\nyield 2",
-    "result": "state + action",
-    "is_terminal": "state >= self.goal",
-    "utility": "-1",
-}
+BODIES = {"initial": "0", "actions": "yield 1\nyield 2", "result": "state + action"}
+BODIES |= {"is_terminal": "state >= self.goal", "utility": "-1"}
 ARGUMENTS = {
     **dict.fromkeys(("initial", "starts", "bits", "size", "symmetries", "tables"), "self"),
     **dict.fromkeys(("result", "again", "reward"), "self, state, action"),

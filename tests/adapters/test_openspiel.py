@@ -171,12 +171,10 @@ def test_an_evaluator_goes_with_their_search():
     state.apply_action(mcts.MCTSBot(game, 2, 10, evaluator).step(state))
     assert evaluator.evaluate(state).tolist() == [-1, 1] and sum(dict(evaluator.prior(state)).values()) == 1
     while not state.is_terminal():
-        state.apply_action(evaluator.prior(state)[0][0] if state.current_player() == 0 else best(evaluator, state))
+        prior = evaluator.prior(state)
+        action, _ = prior[0] if state.current_player() == 0 else max(prior, key=lambda pair: pair[1])
+        state.apply_action(action)
     assert evaluator.evaluate(state).tolist() == state.returns() == [-1, 1]
-
-
-def best(evaluator, state):
-    return max(evaluator.prior(state), key=lambda pair: pair[1])[0]
 
 
 def test_an_evaluator_counts_what_was_scored_before_and_returns_are_those_of_our_rules():

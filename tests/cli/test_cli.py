@@ -36,11 +36,6 @@ def book(tmp_path_factory):
     return path
 
 
-def test_version_and_help():
-    assert ok("--version").strip() == f"solver, version {__version__}"
-    assert all("Usage" in ok(name, "--help") for name in COMMANDS)
-
-
 def test_games_lists_parameters_and_what_they_support_and_tells_the_rules():
     games = {game["name"]: game for game in json.loads(ok("games", "--json"))}
     assert games["connect-four"]["parameters"] == {"width": 7, "height": 6, "connect": 4}
@@ -339,7 +334,8 @@ def test_commands_say_how_far_a_game_is_that_loads(arguments, tmp_path):
         assert ("Note: a third of it is explored" in run(*words, *options)[2]) == (name == "loud")
 
 
-def test_every_command_is_in_one_section():
+def test_every_command_is_in_one_section_and_the_version_is_told():
+    assert ok("--version").strip() == f"solver, version {__version__}"
     named = [name for names in SECTIONS.values() for name in names]
     assert sorted(named) == sorted(main.list_commands(None)) == sorted(COMMANDS)
     shown = ok("--help")

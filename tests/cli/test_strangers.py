@@ -356,5 +356,8 @@ def test_every_error_is_a_line_that_may_be_printed(kind):
     assert len(str(long)) <= 1000 and str(long).startswith("beginxxx") and "end: remedy" in str(long)
 
 
-def test_a_reason_is_a_line_that_may_be_printed():
+def test_a_reason_is_a_line_that_may_be_printed_and_speaks_of_no_settings_of_python():
+    with pytest.raises(ValueError, match="limit") as caught:
+        int("9" * 5000)
+    assert reason(caught.value) == "a number or text of another form"
     assert reason(ValueError(f"unknown codec {HOSTILE}")) == f"unknown codec {ESCAPED}".replace(" next", r"\nnext")

@@ -24,13 +24,10 @@ from tests.sessions import by_shell, in_process, run_page, sources
 
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"
-COMPILED = frozenset(  # by the shell, among the slow tests
-    (
-        "solver solve connect-four:4,4 -o connect-four-4x4.lmdb",
-        "solver verify connect-four-4x4.lmdb",
-        "solver pack connect-four-4x4.lmdb -o small.lmdb | grep size",
-    )
-)
+COMPILED = frozenset({  # by the shell, among the slow tests
+    "solver solve connect-four:4,4 -o connect-four-4x4.lmdb", "solver verify connect-four-4x4.lmdb",
+    "solver pack connect-four-4x4.lmdb -o small.lmdb | grep size",
+})  # fmt: skip
 LONG = frozenset({"solver compare tic-tac-toe"})  # seconds each
 BY_SHELL = ("guides/trees", "guides/other-games", "tutorials/lesson")
 QUICK = ("reference/limits", *(pytest.param(name, marks=pytest.mark.posix("a shell")) for name in BY_SHELL))
