@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import re
 import sys
 
 import pytest
@@ -118,6 +119,16 @@ def test_nothing_light_imports_the_kernels_at_its_top():
         if room_of(path) not in HOMES and name not in HEAVY_FILES:
             loaded = [one for one in imports_of(path, True) if f"{one}.".startswith(tuple(heavy))]
             assert loaded == [], path
+
+
+def test_only_rules_ask_what_a_game_has():
+    """`game.Rules` fills in what a game lacks; a few files look at the class itself, which is their duty."""
+    asks = re.compile(r"\b(?:has|get)attr\((?:type\()?(?:\w+\.)*(?:game|cls|rules)[,)]")
+    duty = {"check/conformance.py", "compiled/rewriting.py", "compiled/widening.py"}
+    names = ("game", "protocol", "fingerprint", "sources", "orbits", "walk", "width")
+    duty |= {f"rules/{name}.py" for name in names}
+    asking = (path for path in PACKAGE.rglob("*.py") if asks.search(path.read_text("utf-8")))
+    assert {path.relative_to(PACKAGE).as_posix() for path in asking} == duty
 
 
 def loaded_by(code):
