@@ -9,7 +9,6 @@ import pickle
 import random
 import threading
 
-import lmdb
 import pytest
 
 from solver.base.errors import BookError, DamagedBook, ForeignBook
@@ -138,7 +137,6 @@ def test_only_the_file_with_the_sha256_is_opened(tmp_path, either):
 
 @pytest.mark.posix("replaces an open file")
 def test_a_file_that_is_replaced_while_it_is_hashed_is_not_taken_for_the_other(tmp_path, monkeypatch, sample):
-    """Another book takes the place of the one that was hashed before it is mapped."""
     path, other = tmp_path / "book.lmdb", tmp_path / "other.lmdb"
     path.write_bytes(sample[0].read_bytes())
     sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -177,9 +175,3 @@ def test_files_that_are_no_books(tmp_path):
     for path in ("text", "empty", "fifo", "", "/dev/null", "/dev/zero"):
         raises(ForeignBook, "not a regular file|not an LMDB file", Book, tmp_path / path)
     raises(BookError, "cannot be read .No such file", Book, tmp_path / "absent")
-    with (
-        lmdb.open(f"{tmp_path}/other.lmdb", subdir=False, lock=False, lib_version=0) as environment,
-        environment.begin(write=True) as transaction,
-    ):
-        transaction.put(b"key", b"value")
-    raises(DamagedBook, "no header", Book, tmp_path / "other.lmdb")

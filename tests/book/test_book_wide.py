@@ -27,21 +27,10 @@ from solver.solving.ways.grown import Growing
 from solver.verifying import verification
 from tests.books import VALUES, assert_is_read, looked_up
 from tests.refusals import raises
+from tests.rules.test_wide import Declared
 from tests.ways import plainly
 
 verify = functools.partial(verification.verify, search=1e9)  # a search ends, however slow the machine is
-
-
-class Declared(ConnectFour):
-    """Connect-four in more bits than it takes."""
-
-    bits = 128
-
-
-class Full(ConnectFour):
-    """Connect-four in one bit more than a number of one word."""
-
-    bits = 64
 
 
 states = st.one_of(st.integers(0, (1 << width) - 1) for width in (8, 64, 65, 128))
@@ -60,7 +49,8 @@ def test_what_is_written_is_read(tmp_path_factory, values, base):
 
 def test_states_of_64_bits_are_not_taken_for_those_of_63(path, monkeypatch):
     plainly(monkeypatch)
-    with pipeline.solve(Full(3, 3, 3), path, max_ply=2) as book:
+    game = type("Full", (ConnectFour,), {"bits": 64})(3, 3, 3)
+    with pipeline.solve(game, path, max_ply=2) as book:
         assert book.header.state_bytes == 16 and len(book) > 5
 
 
@@ -76,12 +66,9 @@ def test_many_segments_and_parts_of_the_directory(path, monkeypatch):
             raises(MissingState, f"lacks 2 of 3 states, the first is {1 << 64} ", book.lookup, [3**300, 1 << 64, -1])
 
 
-# -- books of games
-
-
 @pytest.fixture(scope="module")
 def opening(tmp_path_factory):
-    """Opening books of one game, declared once with 63 bits and once with 128."""
+    """Opening books of one game, declared once with 63 bits and once with 100."""
     folder = tmp_path_factory.mktemp("opening")
     with pytest.MonkeyPatch.context() as patch:
         plainly(patch)
@@ -140,7 +127,6 @@ def test_tables_have_wide_states_as_text_and_are_imported(opening, tmp_path):
 
 @pytest.mark.slow
 def test_a_grown_book_has_the_same_values_in_any_width(tmp_path, monkeypatch):
-    """Grown in two steps."""
     pytest.importorskip("numba")
     monkeypatch.setattr("solver.solving.ways.grown.ROUND", 4)
     plan = Growing(positions=60, depth=2, error=2.0, exact=40)

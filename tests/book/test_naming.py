@@ -337,7 +337,6 @@ def test_wrong_rules_in_the_environment_are_said_to_be_those(monkeypatch):
 
 
 def test_a_book_never_runs_code_that_it_names():
-    """Without rules that the user named, opening, asking and listing import nothing."""
     Path("my_game.py").write_text("raise SystemExit('run')", encoding="utf-8")
     done = python("import solver; b = solver.Book('race.lmdb'); print(b[12], len(b)); solver.check_book(b); b.game")
     assert done.stdout == "Value(score=-1, distance=6) 12\n" and "MissingRules" in done.stderr

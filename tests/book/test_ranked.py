@@ -10,6 +10,7 @@ import pytest
 
 from solver import solve, verify
 from solver.base.errors import BookError, DamagedBook, ForeignBook, GameError
+from solver.base.parallel import Workers
 from solver.base.value import WIN, Value, value_of
 from solver.book import Book, streaming
 from solver.book.codecs import ranked
@@ -19,17 +20,8 @@ from solver.edit.trimming import trim
 from solver.games.common import choices
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules, load_game
-from tests.books import (
-    RACE,
-    alter,
-    assert_no_damage_is_believed,
-    called_acyclic,
-    deflated,
-    header_of,
-    looked_up,
-    plainly_and_slowly_compiled,
-    way,
-)
+from tests import books
+from tests.books import way
 from tests.commands import ok, run
 from tests.games import EDGE_GAMES, SMALL_GAMES
 from tests.naive import enumerate_states
@@ -87,7 +79,6 @@ RANKS = """
 
 @pytest.mark.parametrize("text", slowly(RANKED, "connect-four:4,3"))
 def test_ranks_are_a_dense_range_and_tell_their_states(text):
-    """Of all states that play can reach, each has a rank of its own; the others are few, or no state at all."""
     rules = Rules(load_game(text))
     states = reachable(rules)
     ranks = {rules.rank(state): state for state in states}
@@ -136,17 +127,15 @@ STACK = """
 @pytest.fixture(params=[1, 2])
 def compiled_ranks(request, tmp_path):
     """A function that orders the states 1 to 60 by rank, cut into parts and tasks of seven, on one thread or two."""
-    pytest.importorskip("numba")
-    from solver.base.parallel import Workers
-    from solver.book.codecs.ranked_kernels import Compiled
+    kernels = pytest.importorskip("solver.book.codecs.ranked_kernels")
 
     def ordered(step, least=0, merits=(WIN - 1, 2 - WIN), left=0, extra=""):
         path = tmp_path / "stack.py"
-        path.write_text(RACE + STACK.replace("STEP", str(step)).replace("LEAST", str(least)) + extra)
+        path.write_text(books.RACE + STACK.replace("STEP", str(step)).replace("LEAST", str(least)) + extra)
         rules = Rules(load_game(f"{path}::Race:{9 + least},2"))  # no kernels of other ranks
         parts = [([*range(begin, min(begin + 7, 61))], [begin % 2] * min(7, 61 - begin)) for begin in range(1, 61, 7)]
         with Workers(request.param) as team:
-            pieces = [*Compiled(ranked.Ranks(rules, [*map(value_of, merits)], left)).parts(parts, 60, 7, team)]
+            pieces = [*kernels.Compiled(ranked.Ranks(rules, [*map(value_of, merits)], left)).parts(parts, 60, 7, team)]
         assert {indices.dtype.str for _, indices in pieces} == {"<i4"}
         ranks, indices = ([int(item) for column in columns for item in column] for columns in zip(*pieces, strict=True))
         return parts, ranks, indices
@@ -194,7 +183,7 @@ def test_compiled_and_plain_ranked_books_are_the_same_bytes_whatever_the_workers
         assert (tmp_path / "back").read_bytes() == path.read_bytes()
     with Book(tmp_path / "ranked1") as book:
         asked = [*truth, *(state + 1 for state in truth), 2**62]
-        assert looked_up(book, asked) == [truth.get(book.rules.canonical(state)) for state in asked]
+        assert books.looked_up(book, asked) == [truth.get(book.rules.canonical(state)) for state in asked]
     monkeypatch.setattr("solver.verifying.verification.PLAIN_LIMIT", 0)
     assert verify(tmp_path / "ranked1").states == len(truth)
     plainly(monkeypatch)
@@ -219,7 +208,7 @@ WRONG = {
 }
 
 
-@plainly_and_slowly_compiled
+@books.plainly_and_slowly_compiled
 @pytest.mark.parametrize("hint", WRONG)
 def test_values_that_rules_tell_are_compared_before_they_are_left_out(tmp_path, path, heaps, way, hint):
     solve(heaps(RANKS), path).close()
@@ -232,7 +221,7 @@ def test_values_that_rules_tell_are_compared_before_they_are_left_out(tmp_path, 
 SPARSE = {"connect-four:3,3,3": 2, "tic-tac-toe": 2}
 
 
-@plainly_and_slowly_compiled
+@books.plainly_and_slowly_compiled
 @pytest.mark.parametrize("text", ["connect-four:3,3,3", "breakthrough:3,3,1", *slow("tic-tac-toe", "heaps")])
 def test_a_book_without_distances_leaves_out_what_moves_tell(tmp_path, heaps, way, text):
     """What is won at once, and the values of every second tier where all moves lead to the next."""
@@ -251,7 +240,7 @@ def test_a_book_without_distances_leaves_out_what_moves_tell(tmp_path, heaps, wa
         assert [found.get(state) for state in others] == [book.get(state) for state in others]
         if way == "compiled":
             asked = [*book, *others, -1, 2**62]
-            assert looked_up(book, asked) == looked_up(found, asked)
+            assert books.looked_up(book, asked) == books.looked_up(found, asked)
     assert verify(paths[2], game=game).states == len(book)
 
 
@@ -259,7 +248,7 @@ def test_a_book_without_distances_leaves_out_what_moves_tell(tmp_path, heaps, wa
 @pytest.mark.parametrize("sparse", [*slow(0), 1, 2])
 def test_a_header_that_denies_the_cycles_of_a_game_is_refused_in_one_line(tmp_path, name, sparse):
     """The rules tell what the header says is left out by values that rest on each other, for ever."""
-    game, path = called_acyclic(tmp_path, name, sparse)
+    game, path = books.called_acyclic(tmp_path, name, sparse)
     with Book(path, game) as book:
         if sparse < 2 and name != "Forced":  # nothing rests on anything: the values are right, their method is not
             assert [book[state].score for state in range(6)] == [0, 0, 0, 0, 0, 1]
@@ -275,7 +264,7 @@ def test_a_header_that_denies_the_cycles_of_a_game_is_refused_in_one_line(tmp_pa
 @pytest.mark.parametrize("way", ["compiled"], indirect=True)
 @pytest.mark.parametrize("sparse", [0, 1])
 def test_compiled_look_ups_refuse_it_too(tmp_path, way, sparse):
-    game, path = called_acyclic(tmp_path, "Forced", sparse)
+    game, path = books.called_acyclic(tmp_path, "Forced", sparse)
     with Book(path, game) as book:
         for ask in (lambda: book.lookup([0, 1, 5]), lambda: [*streaming.pieces(book)]):
             raises(DamagedBook, "outside the palette", ask)
@@ -293,7 +282,7 @@ def small(tmp_path_factory):
     [(1, 15), *(pytest.param(seed, 1000, marks=pytest.mark.faults) for seed in range(2, 12))],
 )
 def test_no_corruption_gives_a_wrong_value_or_a_signal(small, seed, trials):
-    assert_no_damage_is_believed(small, seed, trials, 0.2)
+    books.assert_no_damage_is_believed(small, seed, trials, 0.2)
 
 
 def test_forged_segments_are_refused_or_answer_within_the_palette(small):
@@ -306,7 +295,7 @@ def test_forged_segments_are_refused_or_answer_within_the_palette(small):
             for _ in range(chance.choice((1, 3, 30))):
                 body[chance.randrange(4, len(body) if chance.random() < 0.7 else 60)] = chance.randrange(256)
             with contextlib.suppress(DamagedBook):
-                alter(book, body)
+                books.alter(book, body)
                 assert {book.get(state) for state in states} <= {*book.header.palette, None}
                 book.lookup(states, missing="mask")
 
@@ -314,7 +303,7 @@ def test_forged_segments_are_refused_or_answer_within_the_palette(small):
 # more ranks than a group may have, a bomb, too few, none
 @pytest.mark.parametrize(("head", "symbols"), [(60_000, 60_001), (99, 60 << 20), (99, 99), (99, 0)])
 def test_groups_of_other_sizes_than_they_say_are_refused(head, symbols):
-    body = struct.pack("<H", head) + deflated(bytes(symbols))
+    body = struct.pack("<H", head) + books.deflated(bytes(symbols))
     raises(DamagedBook, "a group is malformed", ranked.decode, memoryview(body), 5, 1)
 
 
@@ -331,7 +320,7 @@ def test_a_group_is_what_the_documentation_says():
 
 @pytest.mark.parametrize(("palette", "index_bytes"), [(255, 1), (256, 2), (65_535, 2), (65_536, 4)])
 def test_a_missing_state_has_a_symbol_of_its_own(palette, index_bytes):
-    header = header_of({}, palette=[Value(0)] * palette, codec="ranked")
+    header = books.header_of({}, palette=[Value(0)] * palette, codec="ranked")
     assert header.index_bytes == index_bytes
     part = [0, 2, 70_000], [palette - 1, 0, palette - 1]
     payload, counts, lengths = ranked.encode_chunk(*part, palette, index_bytes)
@@ -348,12 +337,10 @@ def test_what_cannot_be_ranked_is_refused_in_one_line(path, monkeypatch):
         raises(BookError, "too few", streaming.pack, book, path.with_name("ranked.lmdb"), "ranked")
 
 
-def test_opening_books_may_be_ranked(tmp_path, monkeypatch):
+def test_opening_books_may_be_ranked(monkeypatch):
     plainly(monkeypatch)
-    with (
-        solve("connect-four:3,3,3", tmp_path / "instant", max_ply=4) as book,
-        solve("connect-four:3,3,3", tmp_path / "ranked", max_ply=4, codec="ranked") as other,
-    ):
+    text = "connect-four:3,3,3"
+    with solve(text, max_ply=4) as book, solve(text, max_ply=4, codec="ranked") as other:
         assert dict(other.items()) == dict(book.items())
         assert not any(state in other for state in reachable(book.rules) if state not in book)
 

@@ -149,9 +149,7 @@ def test_whatever_takes_a_book_takes_such_a_name(tmp_path, monkeypatch):
         fails(2, "solver solve connect-four:6,6 -o BOOK", command, "connect-four:6,6", *options)
         fails(2, "hexapawn", command, "hexapawn:3,x", *options)
         fails(2, "nothing cannot be read (No such file", command, "nothing", *options)
-    pytest.importorskip("numba")
-    from solver.learning.players import contender
-
+    contender = pytest.importorskip("solver.learning.players").contender
     assert contender("hexapawn").file.path == shipped.path_of("hexapawn")
     solver.trim("hexapawn", "less.lmdb", solver.Trim(max_ply=2))
     os.rename("less.lmdb", "hexapawn")
