@@ -154,21 +154,15 @@ def test_bad_texts_are_refused_at_once(text, message):
         ("actions(self, state)", "actions(self, board)", r"Own.actions takes \(board\): name its parameters \(state\)"),
         ("def utility", "def worth", r"Own has no method utility\(self, state\): add it"),
         ("class Own", "1 / 0\nclass Own", "cannot be imported: ZeroDivisionError"),
+        ("size: int", "tier = 3\n    size: int", "Own.tier is 3: make it a method"),
+        ("size: int", "layout = 5\n    size: int", "Own.layout is 5: make it a tuple"),
+        ("size: int", "drawing = 'x'\n    size: int", "Own.drawing is 'x': make it a dict"),
     ],
 )
 def test_a_file_of_other_rules_is_refused(own, old, new, message):
     own.write_text(own.read_text("utf-8").replace(old, new))
-    raises(GameError, message, load_game, f"{own}::Own")
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "words"),
-    [("tier", 3, "make it a method"), ("layout", 5, "make it a tuple"), ("drawing", "'x'", "make it a dict")],
-)
-def test_what_stands_in_the_place_of_a_method_has_its_type(tmp_path, name, value, words):
-    path = tmp_path / f"own_{name}.py"
-    path.write_text(textwrap.dedent(OWN) + f"\n    {name} = {value}\n")
-    raises(GameError, rf"Own.{name} is {value}: {words}", lambda: own_value(load_game(f"{path}::Own"), name))
+    names = ("tier", "layout", "drawing")
+    raises(GameError, message, lambda: [own_value(load_game(f"{own}::Own"), name) for name in names])
 
 
 def test_rules_fill_in_what_a_game_lacks(own):

@@ -140,11 +140,8 @@ def test_published_winners(figures, boards):
 @pytest.mark.slow
 def test_amazons_on_four_by_four_are_won_by_the_second_player():
     """Song and Mueller 2015, four amazons each."""
-    pytest.importorskip("numba")
-    from solver.compiled.exact.searcher import Searcher
-
-    game = load_game("amazons:4,4,4")
-    assert Searcher(Rules(game)).value(game.initial()).score == -1
+    game, searcher = load_game("amazons:4,4,4"), pytest.importorskip("solver.compiled.exact.searcher")
+    assert searcher.Searcher(Rules(game)).value(game.initial()).score == -1
 
 
 @pytest.mark.parametrize(
@@ -337,25 +334,6 @@ def test_dots_and_boxes_first_moves_of_two_by_two():
     values = naive.solve(game)
     first = [-values[game.result(game.initial(), edge)].score for edge in game.actions(game.initial())]
     assert sorted(first) == [0] * 4 + [2] * 8
-
-
-@pytest.mark.slow
-def test_othello_passes_are_moves():
-    game = load_game("othello")
-    passing = [state for state in naive.enumerate_states(game, True) if list(game.actions(state)) == [16]]
-    passing = [state for state in passing if not game.is_terminal(state)]
-    assert passing
-    for state in passing:
-        assert format_action(game, state, 16) == "pass"
-        assert list(game.actions(game.result(state, 16))) != [16]
-
-
-def test_a_state_of_connect_four_is_that_of_the_picture():
-    four = load_game("connect-four:4,4")
-    state = four.initial()
-    for column in (1, 1, 2):
-        state = four.result(state, column)
-    assert state == 0b00001_00010_00110_00001  # the picture in the rules
 
 
 def test_a_pawn_promotes_to_all_four_pieces():

@@ -119,17 +119,13 @@ def test_scans_that_number_no_states_are_found(tmp_path, body, fault):
 @pytest.mark.slow
 @pytest.mark.parametrize("text", ["breakthrough:3,4,1", "three-mens-morris", "animal-shogi"])
 def test_compiled_numbers_are_those_of_the_rules(text):
-    np = pytest.importorskip("numpy")
-    pytest.importorskip("numba")
-    from solver.book.codecs import ranked_kernels
-    from solver.compiled.binding import bind
-
+    np, kernels = pytest.importorskip("numpy"), pytest.importorskip("solver.book.codecs.ranked_kernels")
     game = load_game(text)
     diagram = Numbering(game)
     chance = random.Random(3)
     ranks = [chance.randrange(diagram.size) for _ in range(2000)]
     found = np.zeros(len(ranks), np.int64)
-    bind(ranked_kernels, game).ranks_of(np.array([diagram.unrank(rank) for rank in ranks]), found)
+    kernels.bind(kernels, game).ranks_of(np.array([diagram.unrank(rank) for rank in ranks]), found)
     assert found.tolist() == ranks
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from solver import Player, verify
 from solver.base import extras
-from solver.base.errors import BookError, DamagedBook, GameError, MethodError, PositionError
+from solver.base.errors import BookError, DamagedBook, GameError, MethodError, PositionError, UncompiledRules
 from solver.base.value import Value
 from solver.book.check import check_book
 from solver.book.codecs import instant
@@ -95,7 +95,6 @@ def test_an_opening_book_of_wide_states(tmp_path, monkeypatch):
 
 @needs_node
 def test_a_page_of_wide_states_is_right(tmp_path, monkeypatch):
-    """Its rules are translated; past the book two plies are searched."""
     monkeypatch.setattr(extras, "kernel_defect", lambda: MethodError(extras.INSTALL))
     with solve(Stairs(40), tmp_path / "stairs.lmdb", max_ply=6) as book:
         (note,) = export_page(book, tmp_path)
@@ -127,13 +126,10 @@ def test_wide_groups_keep_what_they_are_given(count):
     raises(DamagedBook, None, instant.CODEC.decode, memoryview(payload)[: lengths[0] - 1], keys[0], 2)
 
 
-def test_groups_of_two_states_that_are_far_apart_have_room():
+def test_groups_of_two_states_that_are_far_apart_have_room_and_answer_no_key_beyond_their_states():
     keys, numbers = [0, (1 << 63) - 1], [0, 1 << 31]
     payload, _, (length,) = instant.CODEC.encode_chunk(keys, numbers, 0, 0)
     assert instant.CODEC.decode(memoryview(payload)[:length], 0, 0) == (keys, numbers)
-
-
-def test_a_group_answers_no_key_beyond_its_states():
     payload, _, (length,) = instant.CODEC.encode_chunk([5, 5 + (1 << 80)], [1, 1], 2, 1)
     group = bytearray(payload)
     group[1] = 0  # one state, and the keys of two
@@ -243,9 +239,7 @@ def test_compiled_rules_are_the_plain_ones(text):
 
 @pytest.mark.slow
 def test_what_leaves_the_width_is_noticed():
-    pytest.importorskip("numba")
-    from solver.base.errors import UncompiledRules
-    from solver.compiled import agreement
+    agreement = pytest.importorskip("solver.compiled.agreement")
 
     class Leaving(Declared):
         def tier(self, state):
