@@ -1,13 +1,9 @@
 """An engine of threads in this process: a cluster's engine, without a cluster."""
 
-from __future__ import annotations
-
 import functools
 import tempfile
-from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 from solver.base.extras import free_memory
 from solver.base.system import cores
@@ -23,36 +19,34 @@ class Threads(Engine):
     those that it waits for came earlier.
     """
 
-    def __init__(self, count: int | None = None, memory: int | None = None) -> None:
+    def __init__(self, count=None, memory=None):
         self._count = count or cores()
         self._total = memory or free_memory()
         self._pool = ThreadPoolExecutor(self._count)
 
     @property
-    def workers(self) -> int:
+    def workers(self):
         return self._count
 
     @property
-    def memory(self) -> int:
+    def memory(self):
         return self._total // self.workers
 
-    def submit(
-        self, task: Callable[..., Any], *arguments: Any, returns: int = 1, memory: int = 0, node: str = ""
-    ) -> list[Future[Any]]:
+    def submit(self, task, *arguments, returns=1, memory=0, node=""):
         if memory > self._total:
             raise too_large(memory, self._total)
-        handles: list[Future[Any]] = [Future() for _ in range(returns)]
+        handles = [Future() for _ in range(returns)]
         running = self._pool.submit(self._run, task, arguments, handles)
         running.add_done_callback(lambda run: [handle.cancel() for handle in handles] if run.cancelled() else None)
         return handles
 
-    def result(self, handle: Future[Any], within: float | None = None) -> Any:
+    def result(self, handle, within=None):
         return handle.result(within)
 
-    def __exit__(self, *raised: object) -> None:
+    def __exit__(self, *raised):
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def _run(self, task: Callable[..., Any], arguments: tuple[Any, ...], handles: list[Future[Any]]) -> None:
+    def _run(self, task, arguments, handles):
         try:
             known = [given.result() if isinstance(given, Future) else given for given in arguments]
             made = task(*known)
@@ -68,14 +62,14 @@ class Threads(Engine):
 
 
 @functools.cache
-def alone(game: str, **options: Any) -> str:
+def alone(game, **options):
     """Return the digest of the book of one machine."""
     with tempfile.TemporaryDirectory() as folder:
         pipeline.solve(game, Path(folder, "alone.lmdb"), **options).close()
         return digest(Path(folder, "alone.lmdb"))
 
 
-def together(game: str, path: Path, **options: Any) -> str:
+def together(game, path, **options):
     """Return the digest of the book of a cluster, which leaves nothing else behind."""
     before = {*path.parent.iterdir()} - {path.with_name(path.name + ".shards")}
     pipeline.solve(game, path, cluster="local", **options).close()

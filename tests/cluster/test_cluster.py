@@ -96,16 +96,6 @@ def rounds(sharded, monkeypatch):
     monkeypatch.setattr(options, "CHECKPOINT_SECONDS", 0.0)
 
 
-@pytest.fixture
-def filed(monkeypatch):
-    """Results of tasks lie in files; how many were read."""
-    found = []
-    read = shards._read
-    monkeypatch.setattr(sharding, "FILED", 1)
-    monkeypatch.setattr(shards, "_read", lambda *given: found.append(given) or read(*given))
-    return found
-
-
 @pytest.mark.parametrize("game", [*QUICK, *slow(*SLOW, *SLOW_CYCLIC, *SLOW_CHANCE)])
 def test_the_book_is_that_of_one_machine(tmp_path, game, crowded):
     assert together(game, tmp_path / "cluster.lmdb") == alone(game)
@@ -113,7 +103,6 @@ def test_the_book_is_that_of_one_machine(tmp_path, game, crowded):
 
 @pytest.mark.parametrize(("least", "most_sent"), [(1, 1 << 8), (40, 1), (1 << 20, 1 << 8)])
 def test_any_number_of_shards_gives_the_same_book(tmp_path, ladder, monkeypatch, least, most_sent):
-    """Also where what tasks send each other lies in files."""
     monkeypatch.setattr(sharding, "MIN_TASK_STATES", least)
     monkeypatch.setattr(sharding, "FILED", most_sent)
     monkeypatch.setattr(driver, "ALONE", least)
@@ -167,7 +156,10 @@ def test_shards_split_while_a_tier_is_closed(tmp_path, ladder, monkeypatch):
     assert bits == sorted(bits) and bits[0] < bits[-1] and len(bits) > 4
 
 
-def test_rounds_begin_with_answers_in_files(tmp_path, ladder, rounds, filed):
+def test_rounds_begin_with_answers_in_files(tmp_path, ladder, rounds, monkeypatch):
+    filed, read = [], shards._read
+    monkeypatch.setattr(sharding, "FILED", 1)
+    monkeypatch.setattr(shards, "_read", lambda *given: filed.append(given) or read(*given))
     assert together(ladder, tmp_path / "cluster.lmdb") == alone(ladder)
     assert filed
 
@@ -200,7 +192,6 @@ def test_it_goes_on_behind_every_commit(tmp_path, ladder, monkeypatch, rounds, g
 
 @pytest.mark.parametrize("game", ["LADDER", *slow("piglet:3")])
 def test_damaged_files_are_made_again(tmp_path, ladder, monkeypatch, rounds, game):
-    """After each commit, one of the files that are needed is cut short."""
     game = game.replace("LADDER", ladder)
     apply, kinds = shards.Course.apply, Counter()
 
@@ -251,7 +242,6 @@ def test_a_file_that_is_needed_again_is_not_removed(tmp_path, ladder, monkeypatc
 
 @pytest.mark.parametrize("given", [*slow("40,3,1,0"), "40,3,2,3"])
 def test_margins_where_play_may_come_back(tmp_path, rounds, given):
-    """By one task, and by rounds, of which each is committed."""
     (tmp_path / "maze.py").write_text(MAZE)
     game = f"{tmp_path / 'maze.py'}::Maze:{given}"
     assert together(game, tmp_path / "rounds.lmdb") == alone(game)

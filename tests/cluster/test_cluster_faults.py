@@ -335,7 +335,6 @@ def served(place):
 
 
 def test_a_store_on_s3(place):
-    """Drivers killed, refused and going on, and at last an empty bucket."""
     expected = truth(SMALL)[0]
     options = (SMALL, "--cluster", "local:2", "--store", f"s3://{BUCKET}/solves")
     with served(place) as (_, listed):
@@ -368,7 +367,6 @@ def test_a_store_on_s3(place):
 
 
 def test_a_server_of_s3_that_dies(place):
-    """One line, and where it is back the same command ends in the same book."""
     options = (SMALL, "--cluster", "local:2", "--store", f"s3://{BUCKET}/solves")
     with served(place) as (server, listed):
         driver = place.start(*options, code=ON_THREADS + "store.OPERATION_TRIES = 3\n")
