@@ -6,7 +6,6 @@ import json
 import random
 import re
 import shutil
-import textwrap
 from pathlib import Path
 
 import pytest
@@ -85,12 +84,6 @@ def test_a_method_of_one_game_hides_no_parameter_of_another(tmp_path):
         assert rules.answer(bind(rules, load_game(f"{tmp_path / name}::Race")), "actions", 0) == [1, 2]
 
 
-def test_bit_count_and_bit_length_are_pythons():
-    bits = numba.njit(lambda number: (number.bit_count(), number.bit_length()))
-    for number in [0, 1, 2, 3, 2**62, 2**63 - 1, *(random.Random(1).getrandbits(63) for _ in range(1000))]:
-        assert bits(number) == (number.bit_count(), number.bit_length())
-
-
 def test_cached_kernels_are_found_without_the_compiler(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     rules = Rules(load_game(f"{write_race(tmp_path / 'cached.py')}::Race"))
@@ -167,32 +160,14 @@ def test_an_edit_of_what_kernels_call_is_an_edit_of_them(tmp_path, monkeypatch):
     assert [one == other for one, other in zip(blocks, moves, strict=True)] == [False, False, True]
 
 
-@pytest.mark.slow
-def test_linear_algebra_is_loaded_by_kernels_that_want_it_alone():
-    """Under a limit on address space the OpenBLAS of scipy would ask for its buffers for ever."""
-    code = """
-        import sys, numba, numpy, solver
-        from solver.solving.ways import plain
-        plain.PLAIN_LIMIT = 0
-        solver.solve("tic-tac-toe").close()
-        print("solver.sweep.forward" in sys.modules, "scipy.linalg" in sys.modules)
-        square = numba.njit(lambda row: numpy.dot(row, row))(numpy.arange(3.0))
-        print(square, "scipy.linalg" in sys.modules)
-    """
-    done = python(textwrap.dedent(code))
-    assert done.stdout.split() == ["True", "False", "5.0", "True"], done.stderr
-
-
 @pytest.mark.parametrize("width", [128, 192, 256])
 def test_wide_numbers_are_divided_as_in_python(width):
-    from numba import njit
-
     from solver.compiled import operators, wide  # noqa: F401, Numba learns the operators from it
 
     one = wide.Constant.of(1, width)
     mask = (1 << 31) - 1
 
-    @njit
+    @numba.njit
     def divided(number_high, number_low, by_high, by_low, place):
         number, by = ((one * number_high) << 62) + number_low, ((one * by_high) << 62) + by_low
         return (number // by) >> place & mask, (number % by) >> place & mask

@@ -56,7 +56,6 @@ def plain(game, state, depth, evaluate=None):
 @pytest.mark.parametrize(("text", "count"), [("connect-four:4,3", 8), *slow_rows(*((text, 60) for text in MORE))])
 @pytest.mark.interpreted
 def test_values_and_moves_are_those_of_the_plain_search(text, count):
-    """Value and action, at every depth, with what the table keeps of earlier searches and without."""
     game = load_game(text)
     ahead = Lookahead(game, table=1 << 16)
     truth = naive.solve(game) if text != "othello:4,4" else {}
@@ -124,9 +123,6 @@ def test_estimates_out_of_bounds_are_refused():
     raises(GameError, "is 1: an estimate", Chooser(Bold()).choose, [8, 30], 1)
 
 
-# learned evaluations
-
-
 @pytest.mark.parametrize(("hidden", "activation"), [((), "tanh"), ((5,), "tanh"), ((4, 3), "tanh"), ((6, 2), "relu")])
 def test_models_as_arrays_are_a_product_of_matrices(hidden, activation):
     one = evaluation(load_game("connect-four:4,3"), hidden, activation=activation)
@@ -176,9 +172,6 @@ def test_a_model_of_other_features_is_refused():
     raises(UncompiledRules, "features as many for each", ahead.search, ahead.rules.game.initial(), depth=2)
 
 
-# who plays by them
-
-
 @pytest.mark.parametrize("learned", [False, *slow(True)])
 @pytest.mark.interpreted
 def test_plain_and_compiled_foresight_are_the_same(learned):
@@ -200,7 +193,6 @@ def test_rules_that_do_not_compile_are_searched_plainly(monkeypatch):
     game = load_game("connect-four:4,3")
     foresight = Foresight(Rules(game))
     foresight.compiled.load(wait=True)
-
     monkeypatch.setattr(foresight.compiled.it, "look", mock.Mock(side_effect=UncompiledRules("no")))
     assert foresight.look(game.initial(), 3).value == plain(game, game.initial(), 3).value
     assert foresight.compiled.it is None

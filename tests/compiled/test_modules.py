@@ -1,4 +1,4 @@
-"""Modules of WebAssembly: the shipped ones against truth, what is refused, and the player that asks them."""
+"""Modules of WebAssembly: the shipped ones and those of wide states against truth, what is refused, and players."""
 
 import gzip
 import json
@@ -14,25 +14,32 @@ from pathlib import Path
 import pytest
 
 import solver
-from solver import Player, load_game
+from solver import Player
 from solver.base import errors, extras
 from solver.base.value import Value, lift_value, merit_of
 from solver.book import shipped
+from solver.compiled.exact.searcher import Searcher
+from solver.compiled.module import building
+from solver.games.connect_four import ConnectFour
 from solver.play import modules
-from solver.rules.game import Rules
-from solver.search import Budget, heuristic
+from solver.rules.game import Rules, load_game
+from solver.search import Budget, alphabeta, heuristic
 from solver.wasm import binary
 from solver.wasm.binary import MAX_MODULE_BYTES, SEAL_BYTES, Reader, facts_of, sealed, text
 from solver.wasm.host import Module
-from tests import ROOT, naive
+from tests import ROOT, naive, pages
+from tests import modules as search
 from tests.commands import ok
 from tests.compiled.test_alphabeta import pons, scored
+from tests.exports import needs_node
 from tests.games import play_outs
-from tests.modules import FACTS, FOR_EVER, GREEDY, IDLE, NAN, crowded, forged, mutants, nested, with_sections
+from tests.modules import FACTS, FOR_EVER, GREEDY, IDLE, NAN, built, crowded, forged, mutants, nested, with_sections
+from tests.pages import export_page
 from tests.processes import python
 from tests.refusals import fails, raises
+from tests.rules.test_wide import Declared, Full
 from tests.ways import slow, slowly
-from tests.written import write_rules
+from tests.written import ruled, write_rules
 
 pytest.importorskip("wasmtime", exc_type=(ImportError, OSError))  # its library may not load
 WIN = 8_388_607  # of modules
@@ -173,9 +180,7 @@ def test_facts_of_others_are_said_in_a_line():
 def test_what_takes_too_long_to_compile_is_ended(monkeypatch):
     """A minute and gigabytes for 40 KB: another process compiles, which has limits, and this one hears signals."""
     monkeypatch.setattr("solver.wasm.watch.COMPILE_SECONDS", 0.001)
-    raises(
-        errors.DamagedBook, r"takes more than 0\.001 seconds to compile: build it again", forge, {"utility": FOR_EVER}
-    )
+    raises(errors.DamagedBook, r"more than 0\.001 seconds to compile: build it again", forge, {"utility": FOR_EVER})
     monkeypatch.setattr("sys.executable", "/no/python")
     raises(errors.ResourceError, r"/no/python does not start \(No such file", forge, {"utility": IDLE})
 
@@ -186,13 +191,8 @@ def test_what_does_not_end_is_ended_and_asked_anew(monkeypatch):
         module = forge({name: FOR_EVER})
         module.patience = 0.01
         for _ in range(2):
-            raises(
-                errors.UncompiledRules,
-                rf"{name}.* fails in its module: it does not end$",
-                module.value,
-                0,
-                seconds=0.01,
-            )
+            words = rf"{name}.* fails in its module: it does not end$"
+            raises(errors.UncompiledRules, words, module.value, 0, seconds=0.01)
         module.patience = 300.0
         assert module.look(0, 9).value == Value(0)
     raises(errors.UncompiledRules, "does not get on", forge({"go_on": IDLE}).value, 0)
@@ -227,7 +227,6 @@ def test_no_module_is_built_that_hosts_refuse():
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Cannot cache")
 def test_no_module_has_a_table_that_stays_in_the_process_that_builds_it(tmp_path):
-    pytest.importorskip("numba")
     tables = {"head": "TABLE = tuple(range(150_000))", "actions": "yield 1 + TABLE[state] % 2"}
     rules = write_rules(tmp_path / "large.py", **tables)
     fails(2, " has a table of more than a megabyte", "build", rules, "-o", tmp_path / "a")
@@ -288,13 +287,7 @@ def test_a_player_asks_the_module_that_a_user_names(own):
         assert pickle.loads(pickle.dumps(player)).foresight.module == path.read_bytes()  # noqa: S301
     other = Player(name)
     assert other.foresight.module is None and modules.data_of(other.rules) is None  # one beside the rules is not opened
-    raises(
-        errors.ForeignBook,
-        "the module was made by rules .* these are .*: build it again",
-        Player,
-        "coins:20",
-        module=path,
-    )
+    raises(errors.ForeignBook, "made by rules .* these are .*: build it again", Player, "coins:20", module=path)
 
 
 def test_query_line_and_play_take_a_module(own, monkeypatch):
@@ -339,13 +332,9 @@ def test_a_win_at_once_wants_no_module(monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SHIPPED)
 def test_what_is_shipped_is_what_is_built_now(name):
-    pytest.importorskip("numba")
-    from solver.compiled.exact.searcher import Searcher
-    from solver.compiled.module.building import build
-
     rules, chance = Rules(load_game(name)), random.Random(4)
     steps = []
-    data = build(rules, progress=lambda *step: steps.append(step[0]))
+    data = building.build(rules, progress=lambda *step: steps.append(step[0]))
     assert set(steps) == {"compile", "link"}
     built, native = Module(data, rules), Searcher(rules)
     shipped = module_of(name)
@@ -364,7 +353,6 @@ def test_what_is_shipped_is_what_is_built_now(name):
 
 @pytest.mark.slow
 def test_the_same_rules_give_the_same_bytes(tmp_path):
-    pytest.importorskip("numba")
     for name in ("one", "two"):
         subprocess.run([sys.executable, "-m", "solver", "build", "coins", "-o", tmp_path / name], check=True)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
@@ -392,3 +380,69 @@ def test_the_example_in_c_values_every_move(tmp_path):
             child = game.result(state, int(move) - 1)
             value = Value(-1, 0) if game.is_terminal(child) else module.value(child)
             assert int(merit) == merit_of(lift_value(value, False), WIN)
+
+
+# Make a number of `size` bits smaller, by division; who cannot has lost
+Divide = ruled(
+    "Divide",
+    fields="size: int = 101",
+    bits="self.size + 1",
+    initial="1234567890123456789012345678901 << self.size - 101",
+    actions="yield 0\nyield 1\nif state % 7 == 3:\n    yield 2",
+    result="""if action == 0:
+    return state // (10**11 + 39)
+if action == 1:
+    return (state // 3 * 2 % (state // 5 + 1)) // 11 + (state >> state % 70) // 9
+return state % (state // (1 << 40) + 2) // 2""",
+    is_terminal="state < 1 << 33",
+    tier="600 - state.bit_length()",
+    evaluate="(state % 1000003 - 500000) / 500003",
+)
+
+
+def test_a_host_refuses_states_that_lie_elsewhere(tmp_path):
+    rules = Rules(load_game("tic-tac-toe"))
+    data = forged(modules.data_of(rules), facts={"format": 2, "words": 2})
+    raises(errors.ForeignBook, "the module's format is 2, not 1: build it again", Module, data, rules)
+
+
+def test_those_of_chance_are_refused():
+    Pig = type("Pig", (type(load_game("pig:10")),), {"bits": 80})
+    raises(errors.MethodError, "has states of 80 bits, that of a game of chance takes 63", built, Rules(Pig(10)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", [Declared(4, 3), Full(4, 3), Divide(), Divide(127), Divide(190)], ids=str)
+def test_a_module_says_what_plain_python_says(game, tmp_path):
+    rules = Rules(game)
+    module = Module(built(rules), rules)
+    assert module.facts["words"] == -(-rules.bits // 64) and module.ask("initial") == game.initial()
+    truth = naive.solve(game) if isinstance(game, ConnectFour) else None
+    for state in play_outs(game, 6):
+        value = truth[state] if truth else alphabeta.solve(game, state).value
+        assert module.value(state) == value
+        assert module.ask("is_terminal", state) == game.is_terminal(state)
+        if game.is_terminal(state):
+            continue
+        for action in game.actions(state):
+            assert module.ask("result", state, action) == game.result(state, action)
+        for depth in (1, 2, 3):
+            found, wanted = module.look(state, depth), heuristic.search(game, state, depth=depth)
+            assert (found.value, found.action, found.exact) == (wanted.value, wanted.action, wanted.exact)
+
+
+@needs_node
+@pytest.mark.slow
+@pytest.mark.parametrize("game", [Full(4, 3), Divide(190)], ids=str)
+def test_pages_search_by_it(game, tmp_path):
+    """Without a book: the rules are the module's, held against Python's on 64 positions, and so are the values."""
+    assert export_page(game, tmp_path) == []
+    assert pages.node("differences", tmp_path / "site" / "game.js") == {}
+    asked = [*play_outs(game, 3)]
+    (tmp_path / "asked").write_text(json.dumps([str(state) for state in asked]))
+    answers = search.node("answers", tmp_path / "site" / "game.wasm", tmp_path / "asked")
+    for state, answer in zip(asked, answers, strict=True):
+        value = alphabeta.solve(game, state).value
+        assert answer["value"] == [value.score, value.distance, value.outcome]
+        children = [str(game.result(state, action)) for action in game.actions(state)]
+        assert game.is_terminal(state) or [move[1] for move in answer["moves"]] == children

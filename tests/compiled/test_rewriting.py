@@ -158,12 +158,6 @@ def test_idioms_are_rewritten_to_what_they_are(tmp_path):
         assert [rewritten(game, state) for state in range(45)] == [method(game, state) for state in range(45)], idiom
 
 
-@pytest.mark.slow
-def test_an_index_that_numba_would_not_check_is_noticed(tmp_path):
-    game = load(tmp_path, "index", utility="1 if ARRAY[state - 40 if state > 40 else 3 - state % 2] else -1")
-    raises(UncompiledRules, "IndexError", agreement.compare, game, [1, 38, 39, 40])
-
-
 def test_plain_python_solves_what_compiles_to_something_else(tmp_path, monkeypatch):
     monkeypatch.setattr(plain, "PLAIN_LIMIT", 0)
     game = load(tmp_path, "differently", result="((state + action) << 70) >> 70")
