@@ -109,9 +109,7 @@ def test_text_has_the_same_bytes_on_every_system(tmp_path):
     assert content.startswith(b"state,") and b"\r" not in content
 
 
-# -- a solve without the calls that macOS lacks: affinity of processors, /proc, large pages, a fork to compile
-
-
+# For a solve without the calls that macOS lacks: affinity of processors, /proc, large pages, a fork to compile
 STAND_IN = """
 import builtins, fcntl, io, mmap, os, sys, types
 import numba, numpy  # which load the libraries of the system that there really is

@@ -252,9 +252,6 @@ def test_in_hardly_any_address_space_no_library_hangs(tmp_path, words, kilobytes
     assert done.returncode == 0 or (done.returncode, processes.is_one_line(done.stderr)) == (6, True), done.stderr
 
 
-# -- the disk: full, failing at any call, without power
-
-
 @pytest.fixture(scope="session")
 def shim(tmp_path_factory):
     """The library that injects faults of the disk."""
@@ -303,9 +300,8 @@ def test_a_limit_on_the_size_of_files(tmp_path, limit):
     game = "connect-four:5,4"
     expected, _ = processes.truth(game)
     book = tmp_path / "book.lmdb"
-    code, error = processes.solve(
-        game, book, "--checkpoint", 0, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-    )
+    set_limit = functools.partial(resource.setrlimit, resource.RLIMIT_FSIZE, (limit, limit))
+    code, error = processes.solve(game, book, "--checkpoint", 0, preexec_fn=set_limit)
     assert (code, processes.is_one_line(error)) == (6, True), error
     assert f"a file may have {limit:,} bytes at most: raise the limit" in error
     assert processes.resumed(game, book, "--checkpoint", 0)[0] == 0

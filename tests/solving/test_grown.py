@@ -107,11 +107,13 @@ def test_games_in_which_play_comes_back_are_refused():
     raises(MethodError, "cycles", Tree(rules, KIND).add, states)
 
 
-@pytest.fixture(autouse=True)
-def few_nodes(monkeypatch):
+@pytest.fixture(autouse=True, scope="module")
+def few_nodes():
     """So few that a small game has estimates; and small rounds, so that there are some."""
-    monkeypatch.setattr(grown, "EXACT_NODES", 28)
-    monkeypatch.setattr(grown, "ROUND", 4)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grown, "EXACT_NODES", 28)
+        patch.setattr(grown, "ROUND", 4)
+        yield
 
 
 def grow(path, plan, game=GAME, **options):
@@ -124,8 +126,6 @@ def book(tmp_path_factory, pytestconfig):
     with pytest.MonkeyPatch.context() as patch:
         if not pytestconfig.getoption("compile"):
             interpret(patch)
-        patch.setattr(grown, "EXACT_NODES", 28)
-        patch.setattr(grown, "ROUND", 4)
         grow(path, Growing(positions=60, error=2.0))
     return path
 

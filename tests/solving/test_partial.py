@@ -64,9 +64,7 @@ def test_states_of_connect_four_by_ply():
 @pytest.fixture
 def arrays(monkeypatch):
     """Plies are taken by arrays from the first on, a few states at a time."""
-    pytest.importorskip("numba")
-    from solver.sweep import exhaustive
-
+    exhaustive = pytest.importorskip("solver.sweep.exhaustive")
     monkeypatch.setattr(exhaustive, "STATES_PER_CHECK", 7)
     monkeypatch.setattr(opening, "PLAIN_LIMIT", 0)
     return exhaustive
@@ -383,9 +381,8 @@ def test_the_command_proves_and_the_others_take_its_book(tmp_path, short_turns):
     assert "what the first player needs, as a search has proved" in ok("info", book)
     assert "the first player gets at least the value of each" in ok("verify", book, "--play", "-q")
     assert "win" in ok("query", book, "start", "-q")
-    assert "hex:2: win for the side to move, by alphabeta" in ok(
-        "prove", "hex:2", "--from", "start", "--table", "64K", "-q"
-    )
+    said = ok("prove", "hex:2", "--from", "start", "--table", "64K", "-q")
+    assert "hex:2: win for the side to move, by alphabeta" in said
     book = tmp_path / "further.lmdb"  # Windows replaces no file that is open
     assert "win for the side to move at #8" in ok("prove", "hex:2", "--from", "b2", "-o", book, "--table", "64K", "-q")
     assert json.loads(ok("info", book, "--json"))["start"] == "#8"

@@ -314,25 +314,13 @@ def test_nothing_wrong_is_imported(solved, tmp_path):
     refused("line 1", '"text"')
     refused("no state and score", '{"state": 0}')
     game = load_game(GAME)
-    finished = next(
-        game.result(state, action)
-        for state in (json.loads(line)["state"] for line in lines)
-        for action in game.actions(state)
-        if game.is_terminal(game.result(state, action))
-    )
+    finished = next(filter(game.is_terminal, naive.enumerate_states(game)))
     refused("finished", *lines, json.dumps({"state": finished, "score": 0, "distance": None}))
 
 
-CIRCLE = {
-    "fields": "score_game = True",
-    "result": "(state + action) % 3 if action == 1 else 3",
-    "is_terminal": "state == 3",
-    "utility": "0",
-}
-
-
 def test_margins_that_follow_from_themselves_prove_nothing(tmp_path):
-    game = write_rules(tmp_path / "round.py", **CIRCLE)
+    circle = {"result": "(state + action) % 3 if action == 1 else 3", "is_terminal": "state == 3", "utility": "0"}
+    game = write_rules(tmp_path / "round.py", fields="score_game = True", **circle)
     (tmp_path / "round.jsonl").write_text("".join(f'{{"state":{state},"score":0}}\n' for state in range(3)))
     command = ("import", tmp_path / "round.jsonl", game, "-o", tmp_path / "round.lmdb")
     fails(2, "--no-verify", *command)

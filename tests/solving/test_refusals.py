@@ -158,15 +158,8 @@ def test_rules_that_fail_are_told_from_memory_that_does_not_suffice(tmp_path, bo
 def test_names_that_no_file_can_have_are_refused(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     book = shipped.path_of("coins")
-    for command in (
-        "solve connect-four -o",
-        f"pack {book} -o",
-        f"learn {book} -o",
-        "info coins --plot",
-        "export coins -o",
-    ):
-        if command.startswith("export") and name.endswith("/"):
-            continue  # a page
+    commands = ["solve connect-four -o", f"pack {book} -o", f"learn {book} -o", "info coins --plot"]
+    for command in [*commands, *["export coins -o"] * (not name.endswith("/"))]:  # which is a page
         code, _, err = run(*command.split(), name)
         assert code == 2 and err.splitlines()[-1].startswith("Error: "), err
     assert os.listdir() == []
@@ -295,12 +288,8 @@ def test_rules_that_change_what_they_name_are_refused(tmp_path, monkeypatch, res
     """Their book would be one of other rules at once. What is kept by functools.cache is not a rule."""
     monkeypatch.setattr(extras, "has_kernels", lambda: False)
     path = tmp_path / "book.lmdb"
-    result = f"{result}\nreturn state + action"
-    game = load_game(
-        write_rules(
-            tmp_path / "counting.py", head=COUNTED, actions="yield 1", result=result, is_terminal="is_over(state)"
-        )
-    )
+    bodies = {"actions": "yield 1", "result": f"{result}\nreturn state + action", "is_terminal": "is_over(state)"}
+    game = load_game(write_rules(tmp_path / "counting.py", head=COUNTED, **bodies))
     if changed is None:
         with pipeline.solve(game, path, **options) as book:
             assert book.root.score

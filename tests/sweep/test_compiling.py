@@ -20,10 +20,8 @@ from tests.ways import by_kernels, until
 from tests.written import line_of
 
 pytest.importorskip("numba")
-pytestmark = [
-    pytest.mark.posix("forks"),
-    pytest.mark.skipif(sys.platform == "darwin", reason="there it is not started"),
-]
+on_macos = pytest.mark.skipif(sys.platform == "darwin", reason="there it is not started")
+pytestmark = [pytest.mark.posix("forks"), on_macos]
 
 
 def run(tmp_path, code):

@@ -239,7 +239,6 @@ def test_worked_group():
 
 @pytest.mark.parametrize("plain_limit", [20_000, pytest.param(0, marks=[compiled, pytest.mark.slow])])
 def test_altered_values_are_found(tmp_path, monkeypatch, pig, plain_limit):
-    """Every state's residual is looked at, and how far it is from the truth."""
     monkeypatch.setattr(verification, "PLAIN_LIMIT", plain_limit)
     assert verify(pig).closed
     with Book(pig) as book:

@@ -65,9 +65,7 @@ def test_ends_that_are_worth_different_things_become_several(tmp_path):
 
 
 def test_chance_has_weights(tmp_path):
-    thrown = (
-        "start,roll,thrown,,me,\nthrown,,good,,,1/3\nthrown,,bad,,,2/3\ngood,take,won,1,me,\nbad,take,lost,-1,me,\n"
-    )
+    thrown = "start,roll,thrown,,me,\nthrown,,good,,,1/3\nthrown,,bad,,,2/3\ngood,,won,1,me,\nbad,,lost,-1,me,\n"
     game = game_of(tmp_path, f"{HEAD},player,weight\n{thrown}")
     assert list(game.chance(1)) == [(1, 2), (2, 3)]
     assert values_of(game)["start"].score == pytest.approx(-1 / 3, abs=1e-8)
@@ -406,7 +404,6 @@ def test_texts_of_a_book_of_anybody_are_shown_and_nothing_more(strange, tmp_path
 
 
 def test_what_is_shown_names_positions_and_moves(strange):
-    """What `query` prints can be typed."""
     with solver.Book(strange) as book:
         game = book.game
         names = [game.format_action(state, 0) for state in range(len(STRANGE) - 1)]

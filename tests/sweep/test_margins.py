@@ -201,7 +201,6 @@ RULES = {0: ("is terminal with a margin", "utilities"), 1: ("has a move that sco
 @pytest.fixture(params=[plainly, by_kernels])
 def either_way(request, monkeypatch):
     """In plain Python and by kernels, which run as they are written; no random games look at the rules before."""
-    pytest.importorskip("numba")
     interpret(monkeypatch)
     request.param(monkeypatch)
     monkeypatch.setattr("solver.solving.job.random_games", lambda game, progress: [])
@@ -337,7 +336,6 @@ def test_limited_searches_agree_and_best_actions_attain_the_value(game):
 
 @each_game
 def test_players_and_lines(game):
-    """From a whole solution, from a part that live search completes, and from nothing."""
     truth, rules = naive.solve(game), Rules(game)
     some = {state: value for state, value in truth.items() if state % 2}
     for player in (Player(known, game, seconds=None) for known in (truth, some, {})):
@@ -408,17 +406,13 @@ def test_compiled_rewards_are_held_against_plain_ones(game, message):
         ({"again": lambda self, state, action: state == 3 and 1 // (state - 3)}, r"again\(3, .\) fails: ZeroDivision"),
         ({"size": lambda self: 6}, r"is not below size\(\), 6: every state must be"),
         ({"to_move": lambda self, state: 0}, "has both to_move.* and again"),
-        ({"score_game": False}, "set score_game = True in the class"),
+        ({"score_game": False}, "reward.*set score_game = True in the class"),
+        ({"score_game": False, "reward": None, "endless": lambda self, state: 1}, "endless.*set score_game = True"),
     ],
 )
 def test_bad_rules_are_named(change, message):
     check_game(Again())
     raises(GameError, message, check_game, type("Bad", (Again,), change)())
-
-
-def test_endless_is_a_margin():
-    bad = type("Bad", (Outcomes,), {"endless": lambda self, state: 1})
-    raises(GameError, "set score_game = True", Rules, bad())
 
 
 @pytest.mark.parametrize(

@@ -201,7 +201,6 @@ def test_an_index_beyond_the_memory_is_built_in_ranges(text, memory, monkeypatch
 
 @pytest.mark.slow
 def test_starts_are_listed_in_parts(monkeypatch):
-    """Most placements of an ending are reached from no other."""
     assert_is_the_same(monkeypatch, load_game("chess-ending:KRK"), {"forward.PIECE_STATES": 1 << 14}, memory=8 << 20)
 
 

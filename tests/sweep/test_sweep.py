@@ -26,10 +26,8 @@ from solver.sweep import scale  # noqa: E402
 
 # One board a game: each compiles for seconds. Most games, and more boards, run under `-m slow`.
 QUICK = ("tic-tac-toe", "connect-four:4,3", "dots-and-boxes:2,2", "kalah:2,3")
-TIERED = (
-    *(*QUICK, "coins:40,5", "nim:2,3,4", "hexapawn:3,4", "breakthrough:3,4,1", f"{STORES}:2,3", "othello:4,2"),
-    "fox-and-hounds:4",
-)
+TIERED = (*QUICK, "coins:40,5", "nim:2,3,4", "hexapawn:3,4", "breakthrough:3,4,1", f"{STORES}:2,3", "othello:4,2")
+TIERED += ("fox-and-hounds:4",)
 MORE = (
     "tic-tac-toe:4,3,3", "tic-tac-toe:3,3,3,true", "connect-four:3,4,3", "connect-four:4,4", "coins:40,3,false",
     "nim:1,2,3,4,misere=true", "hexapawn:4,3", "hexapawn:3,3", "breakthrough:3,4,2", "dots-and-boxes:3,2",
