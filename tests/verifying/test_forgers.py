@@ -1,7 +1,6 @@
 """Books written to deceive, every checksum right: `verify` proves none of them, and what is honest it does."""
 
 import functools
-import importlib.util
 import inspect
 import json
 import re
@@ -122,11 +121,10 @@ def refused(path, game=None):
 def by_kernels_too(monkeypatch):
     """Once in plain Python, and once by kernels."""
     yield False
-    if importlib.util.find_spec("numba"):
-        interpret(monkeypatch)
-        monkeypatch.setattr(extras, "has_kernels", lambda: True)
-        monkeypatch.setattr(verification, "PLAIN_LIMIT", 0)
-        yield True
+    interpret(monkeypatch)
+    monkeypatch.setattr(extras, "has_kernels", lambda: True)
+    monkeypatch.setattr(verification, "PLAIN_LIMIT", 0)
+    yield True
 
 
 METHODS = ["minimax", "retrograde", "alphabeta", "expectiminimax", "value-iteration", "import"]
@@ -135,7 +133,6 @@ METHODS = ["minimax", "retrograde", "alphabeta", "expectiminimax", "value-iterat
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("ring", RINGS)
 def test_values_that_rest_on_each_other_in_a_circle_are_refused(tmp_path, ring, method):
-    """Wins and losses without a distance, and margins, by any method that a header may say."""
     game = ring()
     for side in range(2):
         for wdl in (False, True):
@@ -182,7 +179,6 @@ def test_no_distances_hold_up_a_circle(tmp_path, ring, distance):
 
 @pytest.mark.parametrize("ring", RINGS)
 def test_what_ends_is_proved_with_and_without_distances(tmp_path, monkeypatch, ring):
-    """Moves stay in their tier, or there is none, but no play comes back."""
     game = ring(open=True)
     with pipeline.solve(game, tmp_path / "whole.lmdb", method="minimax") as book:
         truth = dict(book.items())
@@ -297,7 +293,6 @@ def test_trimmed_books_are_proved_and_altered_ones_refused(small, tmp_path, text
 
 
 def test_margins_and_signs_in_a_circle_are_searched_even_where_all_children_are_there(tmp_path):
-    """A ring that says that it was trimmed, and lacks nothing."""
     for game in (Ring(), Tiered(), Margins()):
         for some in (Trim("0" * 64, "complete", plies=1), Trim("0" * 64, "complete", max_ply=9)):
             path = forge(tmp_path / "ring.lmdb", game, favouring(game, 0), "trimmed", method="minimax", trim=some)
@@ -490,9 +485,7 @@ def prove_falsely(path, game, values, root, side="first", **changes):
 
 def checked(book, module):
     """What `check.mjs` says: its exit code, and its one line; two if each side has something to prove."""
-    done = subprocess.run(
-        ["node", WEB / "reader" / "check.mjs", book, module], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(["node", WEB / "reader" / "check.mjs", book, module], capture_output=True, text=True)
     said = done.stdout + done.stderr
     assert said.count("\n") in (1, 2) and all(line.isprintable() for line in said.splitlines()), said
     return done.returncode, said.strip()
@@ -500,7 +493,6 @@ def checked(book, module):
 
 @pytest.fixture(scope="module")
 def stairs():
-    pytest.importorskip("numba")
     return Stairs(), of_rules_alone(Rules(Stairs()))
 
 

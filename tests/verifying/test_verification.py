@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from solver.base import extras
@@ -14,9 +15,10 @@ from solver.base.value import Value
 from solver.book import Book
 from solver.book.solution import TierCount
 from solver.book.writer import write_book
+from solver.compiled.exact import searcher
 from solver.rules.game import Rules, load_game
 from solver.solving import pipeline
-from solver.verifying import claims, verification
+from solver.verifying import audit, claims, judging, verification
 from tests import naive
 from tests.books import KEYED_BY_STATE, RACE, header_of
 from tests.interpreted import interpret
@@ -37,7 +39,6 @@ def verify(request, monkeypatch):
     if request.param == "plain":
         monkeypatch.setattr(extras, "has_kernels", lambda: False)
     else:
-        pytest.importorskip("numba")
         monkeypatch.setattr(verification, "PLAIN_LIMIT", 0)
     return verification.verify
 
@@ -247,9 +248,6 @@ def test_a_sample_is_verified_in_plain_python(tmp_path, right, monkeypatch):
 @pytest.fixture
 def lie_by(monkeypatch):
     """`lie_by(name, function)` puts a function in the place of a compiled one, as if of a game of one's own."""
-    pytest.importorskip("numba")
-    from solver.verifying import judging
-
     monkeypatch.setattr(verification, "PLAIN_LIMIT", 0)
     monkeypatch.setattr(verification, "is_built_in", lambda name: False)
 
@@ -260,13 +258,11 @@ def lie_by(monkeypatch):
 
 
 def state_at(stored, place):
-    from solver.verifying import audit
-
     return audit.state_at(stored.states, place)
 
 
-def call_wrong(audit, moves, stored, reached, begin, end, tiers, ends, report):
-    audit(moves, stored, reached, begin, end, tiers, ends, report)
+def call_wrong(check, moves, stored, reached, begin, end, tiers, ends, report):
+    check(moves, stored, reached, begin, end, tiers, ends, report)
     report[:2] = 2, state_at(stored, end // 2)
 
 
@@ -275,11 +271,11 @@ def count_wrong(tally, tiers, scores, known, tallies):
     return tally(tiers, scores, known, tallies)
 
 
-def reach_nothing(audit, moves, stored, reached, *rest):
-    audit(moves, stored, reached._replace(marks=reached.marks.copy()), *rest)
+def reach_nothing(check, moves, stored, reached, *rest):
+    check(moves, stored, reached._replace(marks=reached.marks.copy()), *rest)
 
 
-def fail(audit, *arguments):
+def fail(check, *arguments):
     """Fail at a state, as rules do that leave 64 bits."""
     raise OverflowError("line 27: beyond 64 bits by +")
 
@@ -335,9 +331,6 @@ def fail_to_search(states, seconds):
     ids=["wrong", "failing"],
 )
 def test_plain_python_searches_where_the_compiled_search_differs(tmp_path, monkeypatch, search, note):
-    pytest.importorskip("numba")
-    from solver.compiled.exact import searcher
-
     path = tmp_path / "opening.lmdb"
     with monkeypatch.context() as patch:
         patch.setattr(extras, "has_kernels", lambda: False)
@@ -363,7 +356,6 @@ DIFFERENT = {  # rules that compile to others
 @pytest.mark.slow
 @pytest.mark.parametrize("rule", DIFFERENT)
 def test_a_book_of_rules_that_compile_to_others_is_proved(tmp_path, monkeypatch, rule):
-    pytest.importorskip("numba")
     monkeypatch.setattr(verification, "PLAIN_LIMIT", 0)
     (tmp_path / "taking.py").write_text(RACE.replace("min(self.most,", f"min(2 + int({DIFFERENT[rule]}),"))
     game = load_game(f"{tmp_path / 'taking.py'}::Race:400")
@@ -379,9 +371,6 @@ def test_a_book_of_rules_that_compile_to_others_is_proved(tmp_path, monkeypatch,
 
 
 def test_a_book_beyond_the_memory_is_verified_in_files_and_passes(tmp_path, solved, monkeypatch):
-    pytest.importorskip("numba")
-    from solver.verifying import audit
-
     path, header, values = solved
     monkeypatch.setattr(audit, "LEAST_SPAN", 50)
     with Book(path) as book:
@@ -397,9 +386,6 @@ def test_a_book_beyond_the_memory_is_verified_in_files_and_passes(tmp_path, solv
     [(GAME, "auto"), ("kalah:2,2", "auto"), ("mu-torere", "auto"), ("piglet:3", "auto"), ("nim:2,3", "nimbers")],
 )
 def test_books_are_judged_alike_by_few_moves_at_a_time(tmp_path, monkeypatch, text, method):
-    pytest.importorskip("numba")
-    from solver.verifying import audit
-
     monkeypatch.setattr(audit, "ENDS", 24)
     with pipeline.solve(load_game(text), tmp_path / "book.lmdb", method=method) as book:
         audit.check_values(book, Rules(book.game), memory=1 << 20)
@@ -461,11 +447,6 @@ def test_states_up_to_the_last_of_63_bits_are_solved_and_verified(tmp_path, monk
     ],
 )
 def test_packed_states_are_those_that_were_packed(states, width):
-    pytest.importorskip("numba")
-    import numpy as np
-
-    from solver.verifying import audit, judging
-
     shift, dtype = audit.layout(states[-1], len(states))
     lows, begins, cell = np.empty(len(states), dtype), np.zeros((states[-1] >> shift) + 2, np.int64), -1
     for at in range(0, len(states), 1000):
