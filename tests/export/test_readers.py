@@ -176,7 +176,6 @@ def test_facts_name_a_game_and_a_value_and_do_not_speak_to_a_terminal(reader, tm
 @needs_c
 @needs_node
 def test_a_file_is_read_as_far_as_its_prefix_says(reader, tmp_path, whole):
-    """However much less or more comes, and whatever it says."""
     cut = [whole[:size] for size in (0, 8, 63, 64, 127, 128, 129, len(whole) - 1)]
     told = [with_size(whole, size) for size in (0, 63, 64, len(whole) - 1, len(whole) + 1)]
     all_damaged(reader, tmp_path, [*cut, *told, whole + b"\0", whole + bytes(1 << 20)])
@@ -201,7 +200,6 @@ def test_what_does_not_begin_as_a_book_is_not_read_to_its_end(reader, begin):
 @pytest.mark.interpreted
 @pytest.mark.parametrize(("compiler", "copies"), COPIES)
 def test_damaged_files_neither_crash_it_nor_yield_a_wrong_value(tmp_path, compiler, copies):
-    """Altered copies of three books, under the sanitizers."""
     program = compiled(tmp_path, compiler, *SANITIZED)
     for name, codec in {"tic-tac-toe": "instant", "connect-four:3,3": "compact", "pig:10": None}.items():
         with solver.solve(name, tmp_path / f"{name}.lmdb", codec=codec) as book:
