@@ -204,10 +204,10 @@ def mean_parents(rules: Rules, layers: Sequence[list[int]]) -> float:
 def work_done(share: float, parents: float) -> float:
     """The share of all work that is done with a share of the states, in random order.
 
-    Shared children are searched once, and the table keeps them for the other states. One is not met before a share of
-    the states is done if none of its ancestors among them is: they are `parents` for a child, their square for a
-    grandchild; SHARED is where in between the costs of connect-four 6x5 and 6x6 lie. In the order of a solve the same
-    work takes somewhat less.
+    A child that several states share is searched once, and the table keeps it for the others. It is met as soon as the
+    first of its ancestors is searched: a child has `parents` of them, a grandchild the square of that. SHARED lies
+    between the two, as the costs of connect-four 6x5 and 6x6 tell. A solve takes the states in a better order, and
+    somewhat less work.
     """
     return 1.0 if share >= 1 else -math.expm1(parents**SHARED * math.log1p(-share))
 

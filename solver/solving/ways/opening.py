@@ -1,9 +1,9 @@
 """Opening books: every unfinished state to a ply, valued by searching the deepest ones and deriving the others.
 
-The states first reached after exactly `max_ply` plies are searched. Neighbours share most of what is searched below
-them, so they come one after another; blocks of them come in random order, so that those done are a sample of those
-left. Results go to a journal beside the book, at most two seconds of it unsynced. A solve that was killed goes on from
-there, to the same bytes: an exact value does not depend on who found it, or when.
+The states first reached after exactly `max_ply` plies are searched. Neighbours in ascending order share most of the
+states below them, so they are searched together. The blocks of neighbours come in random order, so that finished ones
+are a sample of those left. Results go to a journal beside the book, at most two seconds of it unsynced. A solve that
+was killed goes on from there, to the same bytes: an exact value does not depend on who found it, or when.
 
 Cost: twelve plies of connect-four 7x6, 9.2 million states, are enumerated in 7 s; the search is the rest.
 """
