@@ -379,3 +379,11 @@ def test_a_shell_completes_commands_and_options(shell, words):
     command = [sys.executable, "-c", "from solver.cli import main; main(prog_name='solver')"]
     done = subprocess.run(command, cwd=ROOT, env={**os.environ, **asked}, capture_output=True, text=True)
     assert "query" in done.stdout and "solve" not in done.stdout.split(), done
+
+
+def test_kalahs_board_stays_and_its_houses_have_numbers():
+    rules = load_game("kalah:3,2")
+    assert show(rules, rules.initial(), 0).splitlines()[-1].split()[:3] == ["1.", "2.", "3."]
+    after = show(rules, rules.result(rules.initial(), 2), 1).splitlines()
+    assert after[0].split() == ["3.", "2.", "1."] and after[2].split() == ["2", "2", "0"]
+    assert after[3].endswith("   north to move")

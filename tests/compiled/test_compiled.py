@@ -181,3 +181,18 @@ def test_wide_numbers_are_divided_as_in_python(width):
             place = chance.randrange(0, width, 31)
             found = divided(number_high, number_low, by_high, by_low, place)
             assert found == (quotient >> place & mask, rest >> place & mask), (number_high, number_low, by)
+
+
+def is_slice(node):
+    return isinstance(node, ast.Subscript) and any(isinstance(part, ast.Slice) for part in ast.walk(node.slice))
+
+
+def test_no_kernel_assigns_a_slice_to_a_slice():
+    """That takes Numba two seconds to compile, for a message about shapes; a loop takes none."""
+    for path in Path(sources.PACKAGE).rglob("*.py"):
+        text = path.read_text("utf-8")
+        if re.search(r"^@(shared|kernel|inlined|register_jitable)", text, re.MULTILINE):
+            for function in ast.parse(text).body:
+                if isinstance(function, ast.FunctionDef) and function.decorator_list:
+                    assigned = [node for node in ast.walk(function) if isinstance(node, ast.Assign)]
+                    assert not [node.lineno for node in assigned if is_slice(node.targets[0]) and is_slice(node.value)]

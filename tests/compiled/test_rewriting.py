@@ -241,3 +241,10 @@ def test_a_live_search_does_not_believe_bounds_that_are_none(tmp_path, monkeypat
     monkeypatch.setattr("solver.check.soundness.SECONDS", 0)  # random games do not meet it
     raises(UncompiledRules, "bounds, replies, outlook or longest are unsound", Searcher(game).warm)
     assert Player({}, game).value(30).value == minimax(game, 30).value
+
+
+def test_what_compiles_as_it_is_stays_as_it_is():
+    cls = type(load_game("connect-four"))
+    rewriter = Rewriter(cls)
+    for method in (cls.actions, cls.result, cls.is_terminal, cls.canonical):
+        assert rewriter.rewritten(method) is method

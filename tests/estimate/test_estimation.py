@@ -523,3 +523,10 @@ def test_the_published_counts_are_whole():
     tiers = [SizedTier(ply, 10 + ply, 9 + ply, 30, 1) for ply in range(43)]
     scaled = scale_games.true_to_published("connect-four", tiers)
     assert sum(tier.reached for tier in scaled) == pytest.approx(scale_games.TOTALS["connect-four"] / 2, rel=1e-6)
+
+
+def test_work_is_done_when_all_states_are_and_first_ones_count_most():
+    assert [estimation.work_done(share, 1.0) for share in (0.25, 1.0)] == pytest.approx([0.25, 1.0])
+    ancestors = 2.0**estimation.SHARED
+    done = [estimation.work_done(share, 2.0) for share in (0.0, 1e-18, 0.1, 0.5, 1.0)]
+    assert done == pytest.approx([0.0, 1e-18 * ancestors, 1 - 0.9**ancestors, 1 - 0.5**ancestors, 1.0], rel=1e-9, abs=0)

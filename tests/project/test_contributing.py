@@ -3,6 +3,7 @@
 import sys
 import types
 from bisect import bisect_right
+from pathlib import Path
 
 import pytest
 
@@ -54,6 +55,7 @@ def find(segment, key):
     return indices[keys.index(key)] if key in keys else None
 
 
+READERS = Path(codecs.__file__).parents[2] / "web" / "reader"
 FUNCTIONS = {"encode_chunk": encode_chunk, "finder": lambda: find, "decode": decode}
 PLAIN = codecs.Codec("plain", 99, group=64, groups=64, block=64, **FUNCTIONS)
 
@@ -103,3 +105,11 @@ def test_a_table_is_a_function_of_its_rows(tmp_path, monkeypatch):
         lines = (tmp_path / "book.tsv").read_text("utf-8").splitlines()
         assert lines[0] == "state\tscore"
         assert lines[1:] == [f"{state}\t{book[state].score}" for state in book]
+
+
+def test_every_codec_has_a_reader_for_pages():
+    for codec in map(codecs.codec_of, codecs.NAMES):
+        reader = (READERS / f"{codec.name}.js").read_text("utf-8")
+        assert f'export const NAME = "{codec.name}";\nexport const NUMBER = {codec.number};\n' in reader
+        assert ("export const asksRules = true;" in reader) == codec.asks_rules
+        assert ("export const takesAll = true;" in reader) == codec.takes_all

@@ -442,3 +442,11 @@ def test_boards_are_read_back(text):
             assert rules.to_move is None or rules.to_move(state) == side
             read += 1
     assert read > 10 and (refused > 10 or text in ("othello", "quixo"))
+
+
+def test_a_state_of_connect_four_is_that_of_the_picture():
+    four = load_game("connect-four:4,4")
+    state = four.initial()
+    for column in (1, 1, 2):
+        state = four.result(state, column)
+    assert state == 0b00001_00010_00110_00001  # the picture in the rules
