@@ -128,9 +128,10 @@ class Driver(shards.Shards):
             for event in events:
                 self.course.apply(event)
             self._commits += 1
-        self.identity = identity
-        if self.course.begun:
-            self.store.remove([name for name in self.store.listed() if name.startswith(shards.MAIL)])
+        self.identity, lost, names = identity, f"commit-{self._commits:06}", self.store.listed()
+        # Commits behind a lost one do not follow from those before it
+        beyond = [name for name in names if name.startswith("commit") and name > lost]
+        self.store.remove([*beyond, *(name for name in names if name.startswith(shards.MAIL))])
         return self.course.begun
 
     def run(self) -> None:

@@ -450,10 +450,14 @@ def test_exact_values_may_not_be_off_on_a_cluster():
         assert course.tally.error == error
 
 
-def test_a_lost_commit_costs_what_came_after_it(tmp_path, monkeypatch):
+@pytest.mark.parametrize("lost", [0, 4])
+def test_a_lost_commit_costs_what_came_after_it(tmp_path, monkeypatch, lost):
+    """Also if the next life ends behind its first commit, which holds other steps than the lost one."""
     with stopped(monkeypatch, before=9):
         refused(tmp_path / "b.lmdb")
-    (tmp_path / "b.lmdb.shards/commit-000004").unlink()
+    (tmp_path / f"b.lmdb.shards/commit-00000{lost}").unlink()
+    with stopped(monkeypatch, change={}):
+        refused(tmp_path / "b.lmdb", checkpoint=3600)
     assert solve(tmp_path / "b.lmdb")[0] == alone(GAME)
     assert not any(tmp_path.iterdir())
 
