@@ -57,7 +57,6 @@ class Driver(shards.Shards):
         job = Job(located(rules.game), rules.fingerprint, rules.symmetry, tiers, store.url, rules.kind is NIMBER)
         self.tier = CompiledMoves(rules, tiers).tier
         super().__init__(rules, job, store, engine, options)
-        self.options = options
         self.repaired: int = 0
         self.lease = store.hold()
 

@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.base import options
 from solver.base.errors import GameError
 from solver.base.sharding import HASHED
 from solver.cluster import blocks
@@ -302,8 +301,8 @@ class Rounds:
     """A tier that is resolved in rounds.
 
     It holds handles of the arrays of its shards at `places`, by name, and of the messages between them. Every
-    CHECKPOINT_SECONDS seconds the state of all shards is committed: a death costs the rounds since then, or, where
-    there was none, the tier from its moves on.
+    `checkpoint_seconds` of the options the state of all shards is committed: a death costs the rounds since then, or,
+    where there was none, the tier from its moves on.
     """
 
     def __init__(self, shards: Shards, tier: ShardedTier, scale: Scale, places: list[int]) -> None:
@@ -327,7 +326,7 @@ class Rounds:
         distance = self.link() if kept is None else self.load(kept)
         while distance:
             following = self.step(distance)
-            due = its_turn and time.monotonic() - saved > options.CHECKPOINT_SECONDS
+            due = its_turn and time.monotonic() - saved > self.shards.options.checkpoint_seconds
             if following > distance and due and (kept is None or distance > kept.distance):
                 kept = self.kept(distance)
                 self.shards.done(kept)

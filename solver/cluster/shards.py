@@ -333,7 +333,7 @@ class Shards:
     def __init__(self, rules: Rules, job: Job, store: Store, engine: Engine, options: Options) -> None:
         self.rules, self.job, self.store = rules, job, store
         self.engine, self.filing = Filing(engine, store, False), Filing(engine, store, True)
-        self.progress, self.tell = options.progress, options.say
+        self.options, self.progress, self.tell = options, options.progress, options.say
         self.cyclic: bool = options.method != Method.MINIMAX and not job.nimbers
         self.memory: int = min(engine.memory, sharding.TASK_BYTES)
         self.every = EVERY if options.checkpoint is None else options.checkpoint

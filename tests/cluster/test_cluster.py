@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from solver.base import extras, options, sharding
+from solver.base import extras, sharding
 from solver.base.errors import MethodError, ResourceError
 from solver.book import streaming
 from solver.solving import pipeline
@@ -91,9 +91,8 @@ def crowded(sharded, monkeypatch):
 
 @pytest.fixture
 def rounds(sharded, monkeypatch):
-    """No worker has the memory for a tier with cycles; each round is committed."""
+    """No worker has the memory for a tier with cycles."""
     monkeypatch.setattr(driver, "RESOLVING", 1 << 40)
-    monkeypatch.setattr(options, "CHECKPOINT_SECONDS", 0.0)
 
 
 @pytest.mark.parametrize("game", [*QUICK, *slow(*SLOW, *SLOW_CYCLIC, *SLOW_CHANCE)])
@@ -180,7 +179,7 @@ def test_it_goes_on_behind_every_commit(tmp_path, ladder, monkeypatch, rounds, g
     for life in range(1000):
         monkeypatch.setattr(sharding, "MIN_TASK_STATES", 25 if game == SMALL and life % 2 else 10)
         try:
-            found = together(game, path, say=said.append)
+            found = together(game, path, say=said.append, checkpoint=0)
             break
         except ResourceError as error:
             assert str(error) == "the driver died"
@@ -209,7 +208,7 @@ def test_damaged_files_are_made_again(tmp_path, ladder, monkeypatch, rounds, gam
         return obsolete
 
     monkeypatch.setattr(shards.Course, "apply", damaging)
-    assert together(game, tmp_path / "cluster.lmdb") == alone(game)
+    assert together(game, tmp_path / "cluster.lmdb", checkpoint=0) == alone(game)
     of_rounds = {"begins", "parents", "left", "merits"} if "Ladder" in game else set()
     assert kinds.keys() == {"run", "seen", "states", "values"} | of_rounds and min(kinds.values()) > 4
 
@@ -217,7 +216,7 @@ def test_damaged_files_are_made_again(tmp_path, ladder, monkeypatch, rounds, gam
 @pytest.mark.parametrize("game", ["LADDER", *slow(*SLOW_CYCLIC)])
 def test_shards_that_tell_each_other_find_the_same_values(tmp_path, ladder, rounds, crowded, game):
     game = game.replace("LADDER", ladder)
-    assert together(game, tmp_path / "cluster.lmdb") == alone(game)
+    assert together(game, tmp_path / "cluster.lmdb", checkpoint=0) == alone(game)
 
 
 def test_a_file_that_is_needed_again_is_not_removed(tmp_path, ladder, monkeypatch, sharded):
@@ -244,7 +243,7 @@ def test_a_file_that_is_needed_again_is_not_removed(tmp_path, ladder, monkeypatc
 def test_margins_where_play_may_come_back(tmp_path, rounds, given):
     (tmp_path / "maze.py").write_text(MAZE)
     game = f"{tmp_path / 'maze.py'}::Maze:{given}"
-    assert together(game, tmp_path / "rounds.lmdb") == alone(game)
+    assert together(game, tmp_path / "rounds.lmdb", checkpoint=0) == alone(game)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(driver, "RESOLVING", 1)
         assert together(game, tmp_path / "task.lmdb") == alone(game)
