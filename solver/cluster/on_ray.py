@@ -70,22 +70,22 @@ class RayEngine(Engine):
         self._ray = ray
         self._started = started
         self._remote: dict[Callable[..., Any], Any] = {}
-        self._known: list[dict[str, float]] = []
+        self._known: list[dict[str, Any]] = []
         self._asked = float("-inf")
 
     @property
     def workers(self) -> int:
-        return max(1, int(self._ray.cluster_resources().get("CPU", 0)))
+        return max(1, int(sum(node["Resources"]["CPU"] for node in self._machines())))
 
     @property
     def memory(self) -> int:
-        shares = [node["memory"] / max(1, node["CPU"]) for node in self._nodes() if node.get("CPU")]
+        shares = (_memory_of(node) / max(1, node["Resources"]["CPU"]) for node in self._machines())
         return int(min(shares, default=free_memory()))
 
     def submit(
         self, task: Callable[..., Any], *arguments: Any, returns: int = 1, memory: int = 0, node: str = ""
     ) -> list[Any]:
-        largest = max((int(one["memory"]) for one in self._nodes()), default=0)
+        largest = max(map(_memory_of, self._machines()), default=memory)
         if memory > largest:
             raise too_large(memory, largest)
         if task not in self._remote:
@@ -106,8 +106,7 @@ class RayEngine(Engine):
             return self._ray.get(handle, timeout=within)
 
     def nodes(self) -> list[Node]:
-        with self._explained():
-            known = [node for node in self._ray.nodes() if node["Alive"] and node["Resources"].get("CPU")]
+        known = self._machines()
         hosts = [node["NodeManagerHostname"] for node in known]
         names = [
             host if hosts.count(host) == 1 else f"{host} ({node['NodeManagerAddress']})"
@@ -118,11 +117,11 @@ class RayEngine(Engine):
     def __exit__(self, *raised: object) -> None:
         self._started.close()
 
-    def _nodes(self) -> list[dict[str, float]]:
-        """Return Ray's record of each machine. Ray is asked at most once a second."""
+    def _machines(self) -> list[dict[str, Any]]:
+        """Return Ray's record of each machine that runs tasks. Ray is asked at most once a second."""
         if time.monotonic() > self._asked + 1:
-            alive = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
-            self._known = [{"CPU": node.get("CPU", 0), "memory": node.get("memory", 0)} for node in alive]
+            with self._explained():
+                self._known = [node for node in self._ray.nodes() if node["Alive"] and node["Resources"].get("CPU")]
             self._asked = time.monotonic()
         return self._known
 
@@ -146,6 +145,10 @@ class RayEngine(Engine):
             raise cause from (None if isinstance(cause, SolverError) else error)
         except ConnectionError as error:  # of ray://
             raise ResourceError(f"Ray: {one_line(error)}: {RESUME_HINT}") from None
+
+
+def _memory_of(node: dict[str, Any]) -> int:
+    return int(node["Resources"].get("memory", 0))
 
 
 ALIKE = "install the same version of solverbook and Python on all machines"

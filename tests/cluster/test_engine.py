@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import threading
+import types
 from pathlib import Path
 
 import numpy as np
@@ -159,6 +160,22 @@ def test_results_that_nobody_wants_are_let_go(engine):
     assert engine.result(*engine.submit(add, *kept, 1)) == 4
     assert len(engine.dropped) <= 1  # what came before went with the last question
     assert engine.result(*kept) == 3
+
+
+def test_a_machine_without_a_processor_takes_no_task_and_a_lost_connection_is_one_line():
+    """As the head of examples/kuberay.yaml, and as a client of ray:// that is cut off."""
+
+    def nodes():
+        if engine._known:
+            raise ConnectionError("the client\nhas left")
+        return [{"Alive": True, "Resources": one} for one in ({"memory": 64 << 30}, {"memory": 8 << 30, "CPU": 4.0})]
+
+    ray = types.SimpleNamespace(nodes=nodes, exceptions=types.SimpleNamespace(RayError=OverflowError))
+    engine = on_ray.RayEngine(ray, contextlib.ExitStack())
+    assert (engine.workers, engine.memory) == (4, 2 << 30)
+    raises(ResourceError, "no machine has more than 8,589,934,592", engine.submit, add, memory=9 << 30)
+    engine._asked = float("-inf")
+    raises(ResourceError, "^Ray: the client: the same command goes on", getattr, engine, "workers")
 
 
 @needs_ray
