@@ -30,7 +30,7 @@ from solver.book.solution import Solved as Solution
 from solver.cluster import nodes, on_ray, ordering, rounds, shards, tasks
 from solver.cluster.blocks import block_count
 from solver.cluster.engine import Engine
-from solver.cluster.store import LEASE, Damaged, File, Store
+from solver.cluster.store import Damaged, File, Store
 from solver.cluster.tasks import Advanced, Folded, Job, Run, Segment, Spent
 from solver.compiled import agreement
 from solver.compiled.edges import CompiledMoves
@@ -50,7 +50,7 @@ Result = TypeVar("Result")
 
 
 class Driver(shards.Shards):
-    """A solve under way, tier by tier. `remove` deletes all its files."""
+    """A solve under way, tier by tier."""
 
     def __init__(self, rules: Rules, url: str, engine: Engine, options: Options) -> None:
         store, tiers = Store(url), rules.kind.in_tiers(options.method)
@@ -58,22 +58,22 @@ class Driver(shards.Shards):
         self.tier = CompiledMoves(rules, tiers).tier
         super().__init__(rules, job, store, engine, options)
         self.repaired: int = 0
-        self.lease = store.hold()
 
     def solve(self, states: Sequence[int] = ()) -> Solution:
-        """The solution, which is in the files.
+        """The solution, which is in the files. The store is ours until it is left.
 
         Compiled rules are held against the plain ones as `exhaustive.solve` does. Raises what that does, and
         ResourceError where the store or the cluster fail.
         """
         begun_at, rules, job = time.monotonic(), self.rules, self.job
+        self.store.hold()
         if not on_ray.is_local(self.options.cluster or ""):
             examined = nodes.look(self.engine, nodes.Wanted(job.game, job.fingerprint, job.url))
             for node in examined:
                 self.tell(nodes.line(node))
             nodes.refuse(examined)
         if self.options.restart:
-            self.store.clear(but=(LEASE,))
+            self.store.clear()
         if self.resume(f"{rules.name} {job.fingerprint} {self.options.method} symmetry {rules.symmetry}"):
             self.tell(f"going on from {self.store.url}: {self.course.stored:,} states found")
         if states:
@@ -104,16 +104,6 @@ class Driver(shards.Shards):
             error = damaged
         self._repair(error)
         return True
-
-    def remove(self) -> None:
-        """The book is there: nothing of the solve is needed any more."""
-        self.lease.end()
-        self.store.clear()
-
-    def close(self) -> None:
-        """Let go of the store; a folder that has nothing in it goes."""
-        self.lease.release()
-        self.store.leave()
 
     def resume(self, identity: str) -> bool:
         """Take over committed work. Returns whether there is any. Raises ResourceError if it is of another solve."""

@@ -216,14 +216,13 @@ class Store:
         if self.renames and not self._patiently(functools.partial(self.files.isdir, folder)):
             raise ResourceError(f"{self.url}: there is no folder {folder}: make it where all nodes see it")
 
-    def hold(self) -> Lease:
-        """The lease of the solve, ours until it is released. Raises ResourceError if another process has it."""
+    def hold(self) -> None:
+        """Take the lease of the solve until `leave`. Raises ResourceError if another process has it."""
         # Elsewhere there are no folders
         if self.renames:
             self.require(self.root.rpartition("/")[0] or "/")
             self._surely(functools.partial(self.files.makedirs, self.root, exist_ok=True))
         self._lease = Lease(self)
-        return self._lease
 
     def listed(self) -> list[str]:
         """The names of all our files that are there, those of a try that broke off included."""
@@ -234,18 +233,18 @@ class Store:
         names = [path.rstrip("/").rpartition("/")[2] for path in paths]
         return [name for name in names if OURS.fullmatch(name)]
 
-    def clear(self, but: Sequence[str] = ()) -> None:
-        """Remove all of our files except `but`.
+    def clear(self) -> None:
+        """Remove all of our files but the lease.
 
-        Commits go first, from the last on, so that an interruption leaves the earlier ones. The lease goes last.
+        Commits go first, from the last on, so that an interruption leaves the earlier ones.
         """
-        names = sorted(set(self.listed()) - set(but))
-        commits = [name for name in names if name.startswith("commit")]
-        others = [name for name in names if name not in commits and name != LEASE]
-        self.remove([*reversed(commits), *others, *(name for name in names if name == LEASE)])
+        names = sorted((name.startswith("commit"), name) for name in self.listed() if name != LEASE)
+        self.remove([name for _, name in reversed(names)])
 
     def leave(self) -> None:
-        """Remove the folder, unless there is something in it that is not ours."""
+        """Let go of the lease, and remove the folder, unless there is something in it that is not ours."""
+        if self._lease is not None:
+            self._lease.release()
         with contextlib.suppress(FileNotFoundError, SolverError):
             if self.renames and not self._patiently(functools.partial(self.files.ls, self.root, detail=False)):
                 self._patiently(functools.partial(self.files.rmdir, self.root))
@@ -321,15 +320,11 @@ class Lease:
         if other is None or other["token"] != self.holder["token"]:
             raise ResourceError(f"{self.store.url}: another process has taken over: leave it the solve")
 
-    def end(self) -> None:
-        """Give no more signs of life."""
+    def release(self) -> None:
+        """Give no more signs of life, and remove the file, where the store still can."""
         self._ended.set()
         # If the store fails, it tries again and again
         self._thread.join(RENEWED)
-
-    def release(self) -> None:
-        """End the lease, and remove its file, where the store still can."""
-        self.end()
         _held.discard(self.holder["token"])
         with contextlib.suppress(SolverError):
             self.confirm()

@@ -131,9 +131,9 @@ class Cluster:
         states = states_of(job.played())
         engine = job.files.enter_context(on_ray.connect(options.cluster, options.memory))
         driving = driver.Driver(rules, url, engine, options)
-        job.files.callback(driving.close)
+        job.files.callback(driving.store.leave)
         solved = driving.solve(states)
-        return Outcome(solved, solved.method, "complete", driving.remove, driving.repair)
+        return Outcome(solved, solved.method, "complete", driving.store.clear, driving.repair)
 
 
 def look(address: str, store: str, game: str | None) -> list[Examined]:
