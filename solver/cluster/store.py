@@ -106,8 +106,9 @@ class Store:
     def __init__(self, url: str) -> None:
         try:
             self.files, root = fsspec.core.url_to_fs(url, use_listings_cache=False)
-        except (ImportError, ValueError) as error:
-            raise ResourceError(f"--store {url}: {one_line(error)}") from None
+        except Exception as error:
+            # Each kind of store has errors of its own
+            raise ResourceError(f"--store {url}: {one_line(error)}: name a folder or another URL") from None
         self.root: str = root.rstrip("/")
         protocol = self.files.protocol
         protocols = {protocol} if isinstance(protocol, str) else set(protocol)

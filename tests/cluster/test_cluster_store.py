@@ -9,6 +9,7 @@ import itertools
 import json
 import os
 import random
+import re
 import socket
 import subprocess
 import sys
@@ -233,6 +234,8 @@ def test_places_that_are_no_store(tmp_path):
     assert "there is no folder" in refused(book, str(tmp_path / "absent"))
     assert "there is no folder" in refused(book, str(tmp_path / "file"))
     assert "Protocol not known" in refused(book, "nothing://here")
+    for url in ("ftp://localhost:1/x", "github://x"):
+        assert re.match(f"--store {url}.*: name a folder or another URL$", refused(book, url))
     (tmp_path / "b.lmdb.shards").touch()
     assert "File exists" in refused(book)
     (tmp_path / "b.lmdb.shards").unlink()
