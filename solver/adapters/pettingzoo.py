@@ -34,7 +34,7 @@ from solver.play.player import Player
 from solver.play.practical import level_of
 from solver.rules.boards.scene import scene
 from solver.rules.game import Rules, own_method
-from solver.rules.notation import Position, first_position, format_action, next_position, show
+from solver.rules.notation import Position, first_position, next_position, show
 from solver.rules.reading import parse_position
 from solver.rules.width import as_integer
 
@@ -250,10 +250,6 @@ class SolverEnv(AECEnv[str, Any, Any]):
             print(board)  # noqa: T201  (what PettingZoo asks for)
             return None
         return board
-
-    def action_name(self, action: int) -> str:
-        """An action in the game's notation."""
-        return format_action(self.rules.game, self.position.state, self.layout.actions[action])
 
     def close(self) -> None:
         """Nothing is held."""

@@ -68,7 +68,7 @@ class Driver(shards.Shards):
         begun_at, rules, job = time.monotonic(), self.rules, self.job
         self.store.hold()
         if not on_ray.is_local(self.options.cluster or ""):
-            examined = nodes.look(self.engine, nodes.Wanted(job.game, job.fingerprint, job.url))
+            examined = nodes.look(self.engine, job.url, job.game, job.fingerprint)
             for node in examined:
                 self.tell(nodes.line(node))
             nodes.refuse(examined)
@@ -121,14 +121,14 @@ class Driver(shards.Shards):
         # Commits behind a lost one do not follow from those before it
         beyond = [name for name in names if name.startswith("commit") and name > lost]
         self.store.remove([*beyond, *(name for name in names if name.startswith(shards.MAIL))])
-        return self.course.begun
+        return self._commits > 0
 
     def run(self) -> None:
         """Do all that has not been done."""
         course, rules = self.course, self.rules
         if not (self.job.tiers and rules.tiered):
             forward.refuse_staying(self.cyclic, f"{rules.name} has no tier")
-        if not course.begun:
+        if not self._commits:
             self.repairing(self._begin)
         while (tier := course.first()) is not None:
             self.repaired = 0
@@ -259,7 +259,7 @@ class Driver(shards.Shards):
     def _solve(self, tier: shards.ShardedTier) -> None:
         """Find the values of a tier."""
         started, course = time.monotonic(), self.course
-        places, results, gap = self._valued(tier)
+        results, gap = self._valued(tier)
         tally: Counter[int] = Counter()
         for result in results:
             tally.update(result.tally)
@@ -267,15 +267,15 @@ class Driver(shards.Shards):
         if not course.scale.point:
             refuse_long(self.rules, tally, course.scale.win)
         values = [File("", 0)] * len(tier.states)
-        for owner, result in zip(places, results, strict=True):
+        for owner, result in zip(tier.filled, results, strict=True):
             values[owner] = result.values
         slowest = min((result.slowest for result in results if result.slowest is not None), default=None)
         self.done(shards.Solved(values, tally, slowest, gap))
         self.progress("backward", course.tally.values.total(), course.stored)
         self._tell("backward", tier, started, [result.spent for result in results])
 
-    def _valued(self, tier: shards.ShardedTier) -> tuple[list[int], list[Folded], int]:
-        """The shards of a tier that have states, their values, and how far apart the bounds of expectations are."""
+    def _valued(self, tier: shards.ShardedTier) -> tuple[list[Folded], int]:
+        """The values of the shards that have states, and how far apart the bounds of expectations are."""
         scale, engine = self.course.scale, self.engine_for(tier.kept)
         assert scale is not None
         if not tier.cyclic:
@@ -289,18 +289,18 @@ class Driver(shards.Shards):
                 memory=self.bytes_for(tier.kept, tier.bits),
             )
             self.ask_ahead(tier)
-            return tier.filled, list(engine.results(handle for [handle] in handles)), 0
+            return list(engine.results(handle for [handle] in handles)), 0
         if not tier.filled:
-            return [], [], 0
+            return [], 0
         if self._goes_by_rounds(tier.kept):
-            return tier.filled, rounds.Rounds(self, tier, scale, tier.filled).run(), 0
+            return rounds.Rounds(self, tier, scale).run(), 0
         # One task, which must have the memory for all of the tier
         most = self.engine.memory
         memory = min(most, RESOLVING * tier.kept)
         bits, [children], [answers] = self.asked(tier, [tier.states], memory)
         given = self.job, tier.number, tier.states, scale, most // 2, children, bits, *answers
         folds, gap = engine.result(engine.submit(tasks.resolve, *given, memory=memory)[0])
-        return tier.filled, folds, gap
+        return folds, gap
 
     def _goes_by_rounds(self, states: int) -> bool:
         """Whether a tier with cycles has too many states for one worker, which a game of chance needs all the same."""
@@ -347,7 +347,7 @@ class Driver(shards.Shards):
             names = [result.states.name for result in results]
         else:
             assert number is not None
-            names = [result.values.name for result in self._valued(tiers[number])[1]]
+            names = [result.values.name for result in self._valued(tiers[number])[0]]
         if name not in names:
             raise ResourceError(f"{name} comes out otherwise when it is computed again: test the memory of the nodes")
 

@@ -1,7 +1,7 @@
-"""Engines run tasks: `Engine` is the little that a solve asks of one, `Here` runs them immediately, and `Hosted`.
+"""Engines run tasks. `Engine` is the little that a solve asks of one, and `Here` runs tasks immediately.
 
 A task is a top-level function of values that can be pickled; a handle stands for a result that may not be there yet. A
-task may run more than once, and anywhere, so it must give the same each time. `on_ray.connect` has the other engine.
+task may run more than once, and anywhere, so it must give the same each time. `on_ray.connect` gives the other engine.
 
 Ray ends the process of a driver from C++, without a word, once its raylet or the head is gone for good. So a child
 connects to Ray, and this process, which drives the solve, passes it tasks over a pipe (`Hosted`). If the child dies,

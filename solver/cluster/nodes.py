@@ -1,6 +1,6 @@
 """A look at the nodes of a cluster before they get work: a task on each reports its software and tries the store.
 
-A look takes about a second, and a file of 4 MB for each node.
+A look takes about a second, and a file of 64 kB for each node.
 """
 
 from __future__ import annotations
@@ -27,14 +27,6 @@ PROBE = "probe-starts-0-0"  # a label of shard files, so that a file that is lef
 LESS = "give all nodes the same files"
 
 
-class Wanted(NamedTuple):
-    """The requirements of all nodes: a game and its fingerprint (empty if none matters), and a view of the store."""
-
-    game: str
-    fingerprint: str
-    url: str
-
-
 class Examined(NamedTuple):
     """A node: facts of it, None where it does not say, and why it can take no part.
 
@@ -50,14 +42,23 @@ class Examined(NamedTuple):
     faults: tuple[str, ...] = ()
 
 
-def look(engine: Engine, wanted: Wanted) -> list[Examined]:
-    """Look at all nodes. Raises ResourceError if this machine cannot write to the store."""
-    store = store_at(wanted.url)
+def look(engine: Engine, url: str, game: str = "", wanted: str = "") -> list[Examined]:
+    """Look at all nodes. Raises ResourceError if this machine cannot write to the store.
+
+    Args:
+        engine: The engine of the cluster.
+        url: The store.
+        game: The game that all nodes must have; empty if none matters.
+        wanted: Its fingerprint.
+    """
+    store = store_at(url)
     store.require(store.root)
     file = store.put(PROBE, np.frombuffer(os.urandom(READ), np.uint8))
     try:
         sent = time.time()
-        requests = [(node.host, engine.submit(examine, *wanted, *file, node=node.id)[0]) for node in engine.nodes()]
+        requests = [
+            (node.host, engine.submit(examine, game, wanted, url, *file, node=node.id)[0]) for node in engine.nodes()
+        ]
         nodes = []
         for host, handle in requests:
             try:
@@ -78,14 +79,13 @@ def look(engine: Engine, wanted: Wanted) -> list[Examined]:
                 faults.append(f"has solverbook {facts['version']}, {here} has {__version__}: install the same on both")
             if "unruled" in facts:
                 faults.append(f"cannot load the rules ({facts['unruled']}): {LESS}")
-            elif facts["fingerprint"] != wanted.fingerprint:
-                faults.append(f"has other rules of {wanted.game}: {LESS}")
+            elif facts["fingerprint"] != wanted:
+                faults.append(f"has other rules of {game}: {LESS}")
             if "unstored" in facts:
                 faults.append(f"cannot use the store: {facts['unstored']}")
             elif not facts.get("sees_store"):
                 faults.append(
-                    f"does not see what {here} writes to {wanted.url}: mount it there, or name a --store that all nodes"
-                    " reach"
+                    f"does not see what {here} writes to {url}: mount it there, or name a --store that all nodes reach"
                 )
             sees_store = bool(facts.get("sees_store"))
             nodes.append(Examined(host, **read, sees_store=sees_store, ahead=ahead, faults=tuple(faults)))

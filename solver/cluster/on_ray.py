@@ -5,8 +5,9 @@ Tasks are plain remote functions of one processor each, no actors: Ray runs them
 and errors of their own are final. A cluster started here listens on the loopback only, wants a token of each
 connection, and its files go away with it. Its processes end with the thread that started it.
 
-Names that begin with an underscore are Ray's own, as of 2.60.0, with which this was tried. `private_part` names the
-parts that another version lacks, and the consequence: it starts later, or says a line of its own.
+The parts of Ray whose names begin with an underscore are private. They are those of 2.60.0, with which this was tried.
+`private_part` names the parts that another version lacks, and the consequence: it starts later, or says a line of its
+own.
 """
 
 from __future__ import annotations
@@ -154,7 +155,7 @@ def _memory_of(node: dict[str, Any]) -> int:
 ALIKE = "install the same version of solverbook and Python on all machines"
 RESUME_HINT = "the same command goes on from what is kept"
 REMEDIES = {
-    "OutOfMemoryError": "give more --memory, or fewer workers",
+    "OutOfMemoryError": "give more --memory, fewer workers, or machines with more memory",
     "ObjectStoreFullError": "give more --memory, or more machines",
     "OutOfDiskError": "free space where TMPDIR points",
 }

@@ -300,14 +300,14 @@ def settled(
 class Rounds:
     """A tier that is resolved in rounds.
 
-    It holds handles of the arrays of its shards at `places`, by name, and of the messages between them. Every
-    `checkpoint_seconds` of the options the state of all shards is committed: a death costs the rounds since then, or,
-    where there was none, the tier from its moves on.
+    It holds handles of the arrays of its shards that have states, `places`, by name, and of the messages between them.
+    Every `checkpoint_seconds` of the options the state of all shards is committed. A death costs the rounds since
+    then, or, if there was no commit, the tier from its moves on.
     """
 
-    def __init__(self, shards: Shards, tier: ShardedTier, scale: Scale, places: list[int]) -> None:
+    def __init__(self, shards: Shards, tier: ShardedTier, scale: Scale) -> None:
         self.shards, self.engine, self.job = shards, shards.engine, shards.job
-        self.tier, self.scale, self.places = tier, scale, places
+        self.tier, self.scale, self.places = tier, scale, tier.filled
         self.memory: int = shards.bytes_for(tier.kept, tier.bits, LISTING)
         self.blocks: int = blocks.block_count(tier.bits)
         self.arrays: dict[str, list[Any]] = {}

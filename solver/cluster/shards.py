@@ -164,7 +164,6 @@ class Course:
     """The history of a solve: `tiers` in order, `runs` of their children, and from the last tier on their `values`."""
 
     def __init__(self) -> None:
-        self.begun: bool = False
         self.runs: list[Run] = []
         # A tier with cycles
         self.under_way: Closing | Resolving | None = None
@@ -218,7 +217,6 @@ class Course:
 
     def apply(self, event: Event) -> list[str]:
         """Apply an event. Returns the names of files that are no longer needed."""
-        self.begun = True
         if isinstance(event, Scale):
             obsolete = [file.name for files in self.values for file in files]
             self.scale, self.values, self.tally = event, [], Tally()
@@ -328,7 +326,7 @@ class Filing(Engine):
 
 
 class Shards:
-    """A job on an engine. `course` is its history, and `tell` is called with a line about every tier."""
+    """A job on an engine. `course` is its history, and `tell` is called with a line about each tier that takes long."""
 
     def __init__(self, rules: Rules, job: Job, store: Store, engine: Engine, options: Options) -> None:
         self.rules, self.job, self.store = rules, job, store

@@ -42,7 +42,7 @@ from solver.sweep import backward, batch, exhaustive, expectation, forward, retr
 from solver.sweep.expansion import STATES_PER_CALL, Expansion, scattered_runs
 from solver.sweep.scale import Scale, slowest_win, tallied
 
-LABEL = re.compile(r"([a-z]+)(?:_(-?\d+)|-starts)-(\d+)-(\d+)\.")
+LABEL = re.compile(r"([a-z]+)(?:_(\d+)|-starts)-(\d+)-(\d+)\.")
 CHECKED_STATES = 8  # states of a shard that are held against the plain rules
 
 
@@ -130,7 +130,7 @@ class Folded(NamedTuple):
 
 
 class Explored(NamedTuple):
-    """A generation of one shard, or the sum over several.
+    """A generation of one shard.
 
     Attributes:
         kept: How many files of visited states stay as they are.
@@ -155,7 +155,7 @@ class Bench:
                 f"{job.game}: the node {socket.gethostname()} of the cluster, with solverbook {__version__}, has other"
                 " rules: give all nodes the same files and the same version"
             )
-        self.job, self.game = job, game
+        self.game = game
         self.rules: Rules = Rules(game, job.symmetry, NIMBER if job.nimbers else OUTCOME)
         with compiling(game):
             self.compiled: CompiledMoves = CompiledMoves(self.rules, job.tiers)
@@ -382,7 +382,7 @@ def resolve(
 
 
 def spent(begun: float) -> Spent:
-    """The time and memory that this task has taken since it began."""
+    """The seconds that this task has taken since it began, and its host."""
     return Spent(socket.gethostname(), time.monotonic() - begun)
 
 

@@ -255,6 +255,7 @@ REFUSED = [
     ({"anyway": True}, "--anyway has no effect with a cluster"),
     ({"table": 1 << 20}, "--table has no effect with"),
     ({"cluster": "head:6379"}, "name a folder or URL, --store"),
+    ({"cluster": "head:6379", "store": "here", "memory": 1 << 30}, "--memory is for a cluster started here"),
     ({"store": ""}, "^--store is empty: name a folder or URL"),
     ({"cluster": "foo"}, "^'foo' is not an address of a cluster: say local"),
     ({"cluster": ""}, "^'' is not an address of a cluster: say local"),

@@ -117,9 +117,13 @@ class Cluster:
             return f"--cluster: {extras.cluster_remedy()}"
         if reason is None and job.options.store == "":
             return NO_STORE
-        if reason is None and job.options.store is None and not on_ray.is_local(job.options.cluster):
+        if reason is not None or on_ray.is_local(job.options.cluster):
+            return reason
+        if job.options.memory is not None:
+            return "--memory is for a cluster started here, since others have memory of their own: omit it"
+        if job.options.store is None:
             return "a cluster keeps what is done where all its nodes reach it: name a folder or URL, --store"
-        return reason
+        return None
 
     def solve(self, job: Job) -> Outcome:
         """Solve a game whole."""
@@ -146,10 +150,10 @@ def look(address: str, store: str, game: str | None) -> list[Examined]:
     from solver.cluster.store import Store
 
     rules = None if game is None else load_game(game)
-    wanted = ("", "") if rules is None else (located(rules), fingerprint(rules))
+    wanted = () if rules is None else (located(rules), fingerprint(rules))
     url = Store(store).url
     with on_ray.connect(address) as engine:
-        return nodes.look(engine, nodes.Wanted(*wanted, url))
+        return nodes.look(engine, url, *wanted)
 
 
 class TableWithChance:
