@@ -72,17 +72,13 @@ def has_preview() -> bool:
     return importlib.util.find_spec("resvg_py") is not None
 
 
-CLUSTER = "pip install 'solverbook[cluster]' brings ray and fsspec, which a cluster needs"
-
-
-def has_cluster() -> bool:
-    """Whether the extra [cluster], ray and fsspec, and [solve] with it, is at hand."""
-    return all(importlib.util.find_spec(name) for name in ("ray", "fsspec")) and has_kernels()
-
-
-def cluster_remedy() -> str:
-    """Return the remedy to name if `has_cluster()` is False."""
-    return CLUSTER if not all(importlib.util.find_spec(name) for name in ("ray", "fsspec")) else remedy()
+def cluster_defect() -> str | None:
+    """Why a cluster cannot be used, which takes the extra [cluster], ray and fsspec, and [solve]. None if it can."""
+    if sys.platform == "win32":
+        return "--cluster runs on Linux and macOS: on Windows use WSL"
+    if not all(importlib.util.find_spec(name) for name in ("ray", "fsspec")):
+        return "--cluster: pip install 'solverbook[cluster]' brings ray and fsspec, which a cluster needs"
+    return None if has_kernels() else f"--cluster: {remedy()}"
 
 
 SERVE = "pip install 'solverbook[serve]' brings starlette, uvicorn and httptools"

@@ -34,7 +34,7 @@ from typing import Any
 
 from solver.base import files, sharding, system
 from solver.base.errors import MethodError, ResourceError, SolverError
-from solver.base.extras import CLUSTER, free_memory, private_part
+from solver.base.extras import free_memory, private_part
 from solver.cluster.engine import Engine, Host, Hosted, Node, too_large
 
 TASKS = "solver.cluster.tasks"  # what workers import while they wait
@@ -170,11 +170,9 @@ def connect(where: str, memory: int | None = None) -> Hosted:
         memory: Bytes that workers started here may take in all.
 
     Raises:
-        MethodError: Ray is not installed, or `where` is none of these.
+        MethodError: `where` is none of these, or the client of ray:// is not installed.
         ResourceError: There is no cluster there.
     """
-    if importlib.util.find_spec("ray") is None:
-        raise MethodError(CLUSTER)
     refuse_address(where)
     return Hosted(where, memory=memory)
 

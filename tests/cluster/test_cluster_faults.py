@@ -26,7 +26,7 @@ from tests import ROOT
 from tests.processes import digest, is_one_line, truth
 from tests.ways import until
 
-if not extras.has_cluster():
+if extras.cluster_defect():
     pytest.skip("the extra [cluster] is not installed", allow_module_level=True)
 pytestmark = [pytest.mark.faults, pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux")]
 

@@ -40,7 +40,7 @@ from tests.refusals import raises  # noqa: E402
 from tests.ways import slow, until  # noqa: E402
 from tests.written import write_rules  # noqa: E402
 
-if not extras.has_cluster():  # to ask for it imports nothing of Ray
+if extras.cluster_defect():  # to ask for it imports nothing of Ray
     pytest.skip("the extra [cluster] is not installed", allow_module_level=True)
 LocalFileSystem = pytest.importorskip("fsspec.implementations.local").LocalFileSystem
 MemoryFileSystem = pytest.importorskip("fsspec.implementations.memory").MemoryFileSystem

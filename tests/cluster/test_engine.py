@@ -18,6 +18,7 @@ import pytest
 
 from solver.base.errors import DamagedBook, MethodError, MissingState, ResourceError
 from solver.cluster import on_ray
+from solver.solving.ways import whole
 from tests import ROOT
 from tests.engines import Threads
 from tests.refusals import raises
@@ -240,7 +241,9 @@ def test_what_is_not_installed_is_named(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name in missing else find(name))
     raises(MethodError, r"pip install 'ray\[client\]' brings grpcio", on_ray.connect, "ray://host:10001")
     missing.append("ray")
-    raises(MethodError, r"pip install 'solverbook\[cluster\]'", on_ray.connect, "local")
+    raises(MethodError, r"^--cluster: pip install 'solverbook\[cluster\]'", whole.look, "local", "store", None)
+    monkeypatch.setattr(sys, "platform", "win32")
+    raises(MethodError, "^--cluster runs on Linux and macOS", whole.look, "local", "store", None)
 
 
 @needs_ray

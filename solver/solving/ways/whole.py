@@ -112,9 +112,7 @@ class Cluster:
         from solver.cluster import on_ray
 
         assert job.options.cluster is not None
-        reason = plain.refuses(job) or job.rules.kind.refusal("cluster", job.rules.name)
-        if reason is None and not extras.has_cluster():
-            return f"--cluster: {extras.cluster_remedy()}"
+        reason = plain.refuses(job) or job.rules.kind.refusal("cluster", job.rules.name) or extras.cluster_defect()
         if reason is None and job.options.store == "":
             return NO_STORE
         if reason is not None or on_ray.is_local(job.options.cluster):
@@ -142,8 +140,8 @@ class Cluster:
 
 def look(address: str, store: str, game: str | None) -> list[Examined]:
     """Look at the nodes of a cluster, for a solve of a game. Raises MethodError, GameError, ResourceError."""
-    if not extras.has_cluster():
-        raise MethodError(f"--cluster: {extras.cluster_remedy()}")
+    if defect := extras.cluster_defect():
+        raise MethodError(defect)
     if not store:
         raise MethodError(NO_STORE)
     from solver.cluster import nodes, on_ray
