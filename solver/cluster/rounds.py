@@ -24,6 +24,7 @@ from solver.cluster.blocks import Block, block_for, dealt, miniature, owners_of
 from solver.cluster.shards import Resolving, ShardedTier, Shards
 from solver.cluster.store import File
 from solver.cluster.tasks import Folded, Job, bench_of, labelled, valued
+from solver.compiled.agreement import naming_states
 from solver.compiled.binding import compiling
 from solver.compiled.edges import NOT_TERMINAL, Moves, lift
 from solver.store.directory import LOOKUP_BATCH, MISSING, PASSED, TierLookup, locate, new_indices
@@ -208,7 +209,7 @@ def link(
     size = len(own_states)
     left, merits, due = np.zeros(size, np.int32), np.full(size, NO_MERIT, np.int16), np.empty(size, np.int16)
     links: list[blocks.Part] = []
-    with compiling(bench.game):
+    with compiling(bench.game), naming_states(bench.compiled, lambda: own_states):
         endless = narrow_endless(bench.rules, bench.compiled.endless(own_states))
         cursor, moves, others = 0, bench.compiled.valued(scale.win), known.without(0)
         batch = new_batch(min(CHILDREN_PER_CALL, 64 * size))

@@ -30,6 +30,7 @@ from solver.base.parallel import Workers
 from solver.base.progress import silent
 from solver.cluster.blocks import Block, States, blocks_of, by_tiers, look_up, miniature, owners_of, several
 from solver.cluster.store import File, Store, store_at
+from solver.compiled.agreement import naming_states
 from solver.compiled.binding import compiling
 from solver.compiled.edges import LARGEST, LOSSES, WINS, CompiledMoves
 from solver.rules.fingerprint import fingerprint
@@ -339,7 +340,7 @@ def fold(
     values = np.full(len(own_states), np.iinfo(kind).min, kind)
     moves = bench.compiled.valued(scale.win)
     value = exhaustive.PASSES.get(bench.rules.kind.name, backward.Backward).value
-    with compiling(bench.game):
+    with compiling(bench.game), naming_states(bench.compiled, lambda: own_states):
         for begin in range(0, len(values), STATES_PER_CALL):
             end = min(begin + STATES_PER_CALL, len(values))
             batch.refuse(bench.rules, *value(moves, known, begin, end, ALL_KEYS, scale.point, values[begin:end]))

@@ -180,7 +180,8 @@ class Expansion:
         """
         runs: list[tuple[int, States]] = []
         scattered: list[Scattered] = []
-        self._expand(moves, tier, states, DROPPED, runs, scattered)
+        with naming_states(self.compiled, lambda: states):
+            self._expand(moves, tier, states, DROPPED, runs, scattered)
         return [*runs, *scattered_runs(scattered)]
 
     def expand(self, tier: int, states: States, closing: bool) -> Expanded:

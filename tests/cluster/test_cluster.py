@@ -9,9 +9,10 @@ from collections import Counter
 import pytest
 
 from solver.base import extras, sharding
-from solver.base.errors import MethodError, ResourceError
+from solver.base.errors import GameError, MethodError, ResourceError
 from solver.book import streaming
 from solver.solving import pipeline
+from solver.solving.job import Job
 from tests.engines import Threads, alone, together
 from tests.refusals import raises
 from tests.sweep.test_margins import MAZE
@@ -247,6 +248,17 @@ def test_margins_where_play_may_come_back(tmp_path, rounds, given):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(driver, "RESOLVING", 1)
         assert together(game, tmp_path / "task.lmdb") == alone(game)
+
+
+@pytest.mark.parametrize("last", [100, 200])
+@pytest.mark.parametrize("tiers", [{}, {"tier": "state.bit_length()"}])
+def test_a_state_whose_move_fails_is_named(tmp_path, monkeypatch, rounds, last, tiers):
+    """Rewards are asked for backward: of moves to later tiers, inside one, and of those that end the game."""
+    monkeypatch.setattr(Job, "played", lambda self: [])
+    tree = {"actions": "yield 0\nyield 1", "initial": "1", "result": "2 * state + action", "utility": "state % 3 - 1"}
+    tree |= {"is_terminal": "state >= 1 << 8", "reward": f"0 // (state - {last})"}
+    game = write_rules(tmp_path / "tree.py", more="score_game = True", **tree, **tiers)
+    raises(GameError, f"state {last}: reward\\({last}, 0\\) fails", together, game, tmp_path / "cluster.lmdb")
 
 
 REFUSED = [
