@@ -16,6 +16,7 @@ LOCAL_STATES = 1 << 14  # states of a tier that are not worth the way to another
 HASHED = 24  # bits of the hash of a state: so many shards, as a power of two, a tier may have
 FILED = 1 << 8  # shards of a tier, of more of which results are filed
 MOST_BLOCKS = 256  # that a task returns: of more shards several share one
+LOCAL_WORKERS = r"local(?::([1-9]\d{0,3}))?"  # how workers of this machine are asked for
 SPLIT_TASKS = 256  # tasks whose blocks are split by one, where shards share them
 
 

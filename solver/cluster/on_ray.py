@@ -26,8 +26,7 @@ import sys
 import tempfile
 import threading
 import time
-import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -35,12 +34,11 @@ from typing import Any
 from solver.base import files, sharding, system
 from solver.base.errors import MethodError, ResourceError, SolverError
 from solver.base.extras import free_memory, private_part
+from solver.base.sharding import LOCAL_WORKERS
 from solver.cluster.engine import Engine, Host, Hosted, Node, too_large
 
 TASKS = "solver.cluster.tasks"  # what workers import while they wait
-LOCAL_WORKERS = r"local(?::([1-9]\d*))?"
 CLIENT = "ray://"
-TOKEN = secrets.token_hex(32)  # of clusters that this process starts; Ray reads it once a process
 RETRIES = 100  # a few are soon used up where machines come and go: ray#28906
 LEAST_OBJECTS = 80 << 20  # bytes; Ray takes no fewer
 CONNECT_SECONDS = 5  # seconds for an address to answer
@@ -239,9 +237,9 @@ def _start(started: contextlib.ExitStack, workers: int, memory: int) -> Any:
     known = {name: os.environ[name] for name in LOCAL if name in os.environ}
     if not {"RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"} & set(os.environ):
         # Otherwise Ray keeps a token in the home folder
-        known["RAY_AUTH_TOKEN"] = TOKEN
+        known["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
     import_path = {"PYTHONPATH": os.pathsep.join(_own_path()), "RAY_preload_python_modules": TASKS}
-    started.enter_context(_environment({**LOCAL, **known, **import_path}))
+    os.environ.update({**LOCAL, **known, **import_path})
     shared = Path("/dev/shm")  # noqa: S108
     room = int(0.8 * shutil.disk_usage(shared).free) if shared.is_dir() else sys.maxsize
     objects = max(LEAST_OBJECTS, min(int(sharding.OBJECTS * memory), room))
@@ -261,18 +259,18 @@ def _join(started: contextlib.ExitStack, where: str) -> Any:
     """Become a driver of a cluster that is there."""
     if where != "auto":
         _knock(where)
-    with _environment({**QUIET, "RAY_py_gcs_connect_timeout_s": str(CONNECT_SECONDS)}):
-        from ray.job_config import JobConfig
+    os.environ.update({**QUIET, "RAY_py_gcs_connect_timeout_s": str(CONNECT_SECONDS)})
+    from ray.job_config import JobConfig
 
-        paths: dict[str, Any] = {"job_config": JobConfig(_py_driver_sys_path=_own_path())}
-        # The options go there as JSON
-        if where.startswith(CLIENT):
-            python_path = os.pathsep.join([*_own_path(), "${PYTHONPATH}"])
-            paths = {"runtime_env": {"env_vars": {"PYTHONPATH": python_path}}}
-        try:
-            return _connected(started, address=where, **paths)
-        except (OSError, RuntimeError, ValueError, ImportError) as error:
-            raise ResourceError(f"no cluster at {where}: {one_line(error)}") from None
+    paths: dict[str, Any] = {"job_config": JobConfig(_py_driver_sys_path=_own_path())}
+    # The options go there as JSON
+    if where.startswith(CLIENT):
+        python_path = os.pathsep.join([*_own_path(), "${PYTHONPATH}"])
+        paths = {"runtime_env": {"env_vars": {"PYTHONPATH": python_path}}}
+    try:
+        return _connected(started, address=where, **paths)
+    except (OSError, RuntimeError, ValueError, ImportError) as error:
+        raise ResourceError(f"no cluster at {where}: {one_line(error)}") from None
 
 
 def watch(path: str, ended: threading.Event, leave: Callable[[], Any], pause: float = CONNECT_SECONDS) -> None:
@@ -301,44 +299,29 @@ def _knock(where: str) -> None:
 
 
 def _connected(started: contextlib.ExitStack, **options: Any) -> Any:
-    """Ray, connected, without a word of its own, and with the signals as they were."""
+    """Ray, connected, with the signals as they were. The environment counts as it was when Ray was imported first."""
     import ray
 
-    if ray.is_initialized():
-        raise MethodError("this process is connected to a Ray cluster already: call ray.shutdown() first")
-    initialize = private_part(ray, "_raylet.Config.initialize", "settings count only if nobody imported Ray before")
-    if initialize is not None:
-        # Reads the environment again
-        initialize("")
     nodes: list[Any] = []
     started.callback(_end, ray, nodes)
-    printing = "_private.worker.print_to_stdstream", lambda *_, **__: None, "it prints lines of its own"
-    started.enter_context(_instead(ray, printing))
     signals = "_private.utils.set_sigterm_handler", lambda handler: None, "a signal may end the start halfway"
-    lean = _lean(nodes) if options["address"] == "local" else ()
-    with _undisturbed(), _instead(ray, signals, *lean), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    _replace(ray, signals, *(_lean(nodes) if options["address"] == "local" else ()))
+    with _undisturbed():
         ray.init(log_to_driver=False, logging_level=logging.CRITICAL, **options)
     return ray
 
 
 @contextlib.contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Let signals that interrupt wait for the end: Ray half connected does not survive them, and takes them over."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
+    """Let SIGTERM wait for the end: Ray half connected does not survive it, and takes its handler over."""
     came: list[int] = []
-    earlier = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    for number in earlier:
-        signal.signal(number, lambda number, frame: came.append(number))
+    earlier = signal.signal(signal.SIGTERM, lambda number, frame: came.append(number))
     try:
         yield
     finally:
-        for number, handler in earlier.items():
-            signal.signal(number, handler)
-    for latest in came[-1:]:
-        signal.raise_signal(latest)
+        signal.signal(signal.SIGTERM, earlier)
+    if came:
+        signal.raise_signal(signal.SIGTERM)
 
 
 def _end(ray: Any, nodes: list[Any]) -> None:
@@ -376,33 +359,12 @@ def _lean(nodes: list[Any]) -> Iterator[tuple[str, Any, str]]:
     yield "_private.ray_constants.ENABLE_RAY_CLUSTER", False, "it takes another address than the loopback"
 
 
-@contextlib.contextmanager
-def _instead(ray: Any, *wanted: tuple[str, Any, str]) -> Iterator[None]:
-    """With other objects in place of Ray's own, those of them that this version has."""
-    with contextlib.ExitStack() as earlier:
-        for path, new, without in wanted:
-            usual = private_part(ray, path, without)
-            if usual is not None:
-                owner, _, name = path.rpartition(".")
-                owner_object = operator.attrgetter(owner)(ray)
-                earlier.callback(setattr, owner_object, name, usual)
-                setattr(owner_object, name, new)
-        yield
-
-
-@contextlib.contextmanager
-def _environment(values: Mapping[str, str]) -> Iterator[None]:
-    """With these variables, which processes started inherit."""
-    earlier = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in earlier.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+def _replace(ray: Any, *wanted: tuple[str, Any, str]) -> None:
+    """Put other objects in place of Ray's own, those of them that this version has."""
+    for path, new, without in wanted:
+        if private_part(ray, path, without) is not None:
+            owner, _, name = path.rpartition(".")
+            setattr(operator.attrgetter(owner)(ray), name, new)
 
 
 def _own_path() -> list[str]:

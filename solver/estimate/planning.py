@@ -36,7 +36,6 @@ KEY = 8  # bytes of a state
 BYTES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 FIELD = re.compile(r"(nodes|cores|memory|network|storage|price)=([0-9]{1,12}(?:\.[0-9]{1,6})?)([KMGT]?)")
-LOCAL = re.compile(r"local(?::([1-9][0-9]{0,3}))?")
 NEEDED = {"nodes": "nodes=64", "cores": "cores=32", "memory": "memory=256G"}  # and examples
 FORM = "write nodes=64,cores=32,memory=256G,network=25G, with storage=40G and price=1.6 if you like, or local:2"
 
@@ -192,7 +191,7 @@ class TierPlan(NamedTuple):
 
 def parse_cluster(text: str) -> Cluster:
     """A cluster by its description; ValueError where it is none."""
-    local = LOCAL.fullmatch(text)
+    local = re.fullmatch(sharding.LOCAL_WORKERS, text)
     if local:
         return Cluster(1, int(local[1] or cores()), free_memory())
     if "=" not in text:

@@ -270,6 +270,7 @@ REFUSED = [
     ({"cluster": "head:6379", "store": "here", "memory": 1 << 30}, "--memory is for a cluster started here"),
     ({"store": ""}, "^--store is empty: name a folder or URL"),
     ({"cluster": "foo"}, "^'foo' is not an address of a cluster: say local"),
+    ({"cluster": "local:10000"}, "is not an address of a cluster"),
     ({"cluster": ""}, "^'' is not an address of a cluster: say local"),
     ({"cluster": "nodes=4,cores=2,memory=4G"}, "describes machines, for solver estimate"),
     ({"cluster": None, "store": "here"}, "--store has no effect with the sweep"),

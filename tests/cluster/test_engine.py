@@ -228,6 +228,7 @@ assert "RAY_AUTH_MODE" not in os.environ and "ray" not in sys.modules
 def test_a_client_sends_its_options_as_json(monkeypatch):
     given = {}
     monkeypatch.setattr(on_ray, "_knock", lambda where: None)
+    monkeypatch.setattr(os, "environ", {**os.environ})  # it is a child's own
     monkeypatch.setattr(on_ray, "_connected", lambda started, **options: given.update(options))
     on_ray._join(contextlib.ExitStack(), "ray://host:10001")
     assert json.loads(json.dumps(given)) == given
