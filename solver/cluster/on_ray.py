@@ -137,13 +137,13 @@ class RayEngine(Engine):
                 raise TimeoutError from None
             if isinstance(cause, self._ray.exceptions.RayError):
                 raise ResourceError(
-                    f"Ray: {one_line(cause)}: {REMEDIES.get(type(cause).__name__, RESUME_HINT)}"
+                    f"Ray: {first_line(cause)}: {REMEDIES.get(type(cause).__name__, RESUME_HINT)}"
                 ) from None
             if isinstance(cause, RuntimeError) and "failed to import on the worker" in str(cause):
                 raise MethodError(f"workers of the cluster cannot import what this process does: {ALIKE}") from None
             raise cause from (None if isinstance(cause, SolverError) else error)
         except ConnectionError as error:  # of ray://
-            raise ResourceError(f"Ray: {one_line(error)}: {RESUME_HINT}") from None
+            raise ResourceError(f"Ray: {first_line(error)}: {RESUME_HINT}") from None
 
 
 def _memory_of(node: dict[str, Any]) -> int:
@@ -270,7 +270,7 @@ def _join(started: contextlib.ExitStack, where: str) -> Any:
     try:
         return _connected(started, address=where, **paths)
     except (OSError, RuntimeError, ValueError, ImportError) as error:
-        raise ResourceError(f"no cluster at {where}: {one_line(error)}") from None
+        raise ResourceError(f"no cluster at {where}: {first_line(error)}") from None
 
 
 def watch(path: str, ended: threading.Event, leave: Callable[[], Any], pause: float = CONNECT_SECONDS) -> None:
@@ -295,7 +295,7 @@ def _knock(where: str) -> None:
                 if door.recv(9)[3:4] != b"\x04":
                     raise ResourceError(f"no cluster at {where}: what answers there is not Ray")
     except (OSError, OverflowError) as error:
-        raise ResourceError(f"no cluster at {where}: {one_line(error)}") from None
+        raise ResourceError(f"no cluster at {where}: {first_line(error)}") from None
 
 
 def _connected(started: contextlib.ExitStack, **options: Any) -> Any:
@@ -373,6 +373,6 @@ def _own_path() -> list[str]:
     return list(dict.fromkeys(path for name in sys.path if not (path := os.path.abspath(name)).startswith(homes)))
 
 
-def one_line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
     """Return the first line of an error's message."""
     return next(iter(str(error).strip().splitlines()), type(error).__name__).rstrip(".: ")
