@@ -74,7 +74,7 @@ def has_preview() -> bool:
 
 def cluster_defect() -> str | None:
     """Why a cluster cannot be used, which takes the extra [cluster], ray and fsspec, and [solve]. None if it can."""
-    if sys.platform == "win32":
+    if not system.CAN_FORK:
         return "--cluster runs on Linux and macOS: on Windows use WSL"
     if not all(importlib.util.find_spec(name) for name in ("ray", "fsspec")):
         return "--cluster: pip install 'solverbook[cluster]' brings ray and fsspec, which a cluster needs"

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base import system
 from solver.base.errors import DamagedBook, MethodError, MissingState, ResourceError
 from solver.cluster import on_ray
 from solver.solving.ways import whole
@@ -243,7 +244,7 @@ def test_what_is_not_installed_is_named(monkeypatch):
     raises(MethodError, r"pip install 'ray\[client\]' brings grpcio", on_ray.connect, "ray://host:10001")
     missing.append("ray")
     raises(MethodError, r"^--cluster: pip install 'solverbook\[cluster\]'", whole.look, "local", "store", None)
-    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(system, "CAN_FORK", False)
     raises(MethodError, "^--cluster runs on Linux and macOS", whole.look, "local", "store", None)
 
 
