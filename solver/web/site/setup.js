@@ -20,38 +20,33 @@ export function moverOf(game, state) {
 export function asked(game, names, text, drawing) {
   const number = /^#\s*(\d+)$/.exec(text);
   if (number) return { state: BigInt(number[1]), mover: moverOf(game, BigInt(number[1])) };
-  if (game.from && text.includes("/")) return stateOf(game, ...rowsOf(game, names, text, drawing));
-  return { moves: split(game, text === "start" ? "" : text) };
+  const moves = game.moves(game.initial, game.mover(game.initial));
+  const [, placement = text, side = ""] = /^(.*)\s([^\s\d-]+)[-\d\s]*$/.exec(text) ?? []; // FEN goes on: w - - 0 1
+  const mover = names.map(letterOf).indexOf(side.toLowerCase());
+  const areMoves = mover < 0 && moves.some(({ name }) => name.includes("/")); // d1/d3/b1
+  if (game.from && text.includes("/") && !areMoves) return stateOf(game, rowsOf(game, names, placement, mover, drawing), mover);
+  const isSingle = moves.every(({ name }) => name.length === 1); // they may stand without anything between them
+  return { moves: (text === "start" ? "" : text).split(isSingle ? /[ ,]*/ : /[ ,]+/).filter(Boolean) };
 }
 
-/** Moves of a text; where each is a single character they may stand without anything between them. */
-function split(game, text) {
-  const single = game.moves(game.initial, game.mover(game.initial)).every(({ name }) => name.length === 1);
-  return text.split(single ? /[ ,]*/ : /[ ,]+/).filter(Boolean);
-}
-
-/**
- * Rows of a board, from the top, as FEN has those of chess: numbers are so many empty cells, but where they are seeds; and
- * who is to move.
- */
-function rowsOf(game, names, text, drawing) {
-  const [placement, side = ""] = text.trim().split(/\s+/);
+/** Rows of a board, from the top, as FEN has those of chess: numbers are so many empty cells, but where the board has digits. */
+function rowsOf(game, names, placement, mover, drawing) {
   const board = game.board(game.initial, game.mover(game.initial));
   const empty = (row) => row.replace(/\d+/g, (count) => ".".repeat(Math.min(Number(count), 99)));
-  const rows = placement.split("/").map(drawing.board === "pits" ? (row) => row : empty);
-  const mover = names.map(letterOf).indexOf(side.toLowerCase());
+  const rows = placement.split("/").map(isCounted(board, drawing) ? (row) => row : empty);
   if (rows.length !== board.length || rows.some((row) => row.length !== board[0].length)) {
     throw new Error(phrase("rowsAre", { rows: board.length, cells: board[0].length, example: shortened(board, drawing) }));
   }
   if (mover < 0) throw new Error(phrase("afterRows", { letters: names.map(letterOf).join(phrase("or")) }));
-  return [rows, mover];
+  return rows;
 }
 
 const letterOf = (name) => name[0].toLowerCase();
+const isCounted = (board, drawing) => drawing.board === "pits" || /\d/.test(board.join(""));
 
 function shortened(board, drawing) {
   const rows = board.map((row) => [...row].map((mark) => (kindOfMan(mark, drawing.men)?.shape ? mark : ".")).join(""));
-  return drawing.board === "pits" ? board.join("/") : rows.join("/").replace(/\.+/g, (run) => run.length);
+  return isCounted(board, drawing) ? board.join("/") : rows.join("/").replace(/\.+/g, (run) => run.length);
 }
 
 /** The state of rows with a player to move. Throws, saying why, where there is none. */
