@@ -87,7 +87,9 @@ class Port:
                 pairs = (f"[{self.constant(name, key)}, {self.constant(name, value)}]" for key, value in item.items())
                 text = f"py.dict([{', '.join(pairs)}])"
             else:
-                elements = sorted(item, key=repr) if isinstance(item, (set, frozenset)) else item
+                # Loops run over a set in Python's own order, which differs from run to run only where texts are in it
+                is_mixed = isinstance(item, (set, frozenset)) and "'" in repr(item)
+                elements = sorted(item, key=repr) if is_mixed else item
                 text = f"[{', '.join(self.constant(name, element) for element in elements)}]"
             self._parts.append(f"const {self._name(item, name)} = {text};")
         return self._names[id(item)]
@@ -232,8 +234,11 @@ class _Syntax(ast.NodeVisitor):
     def visit_AugAssign(self, node: ast.AugAssign) -> str:
         before = copy.copy(node.target)
         before.ctx = ast.Load()
-        # A list grows in place: other names of it see that
-        if isinstance(node.op, ast.Add) and isinstance(node.value, (ast.List, ast.ListComp)):
+        # A list grows in place, by [0] * 3 as well: other names of it see that
+        first: ast.expr = node.value
+        while isinstance(first, ast.BinOp):
+            first = first.left
+        if isinstance(node.op, ast.Add) and isinstance(first, (ast.List, ast.ListComp)):
             return f'py.Expr(py.Method({self.visit(before)}, "extend", [{self.visit(node.value)}]))'
         value = ast.copy_location(ast.BinOp(before, node.op, node.value), node)
         return self.generic_visit(ast.copy_location(ast.Assign([node.target], value), node))

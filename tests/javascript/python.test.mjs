@@ -15,6 +15,11 @@ test("truth values are numbers, too", () => {
   assert.ok(py.In(true, [1n, 2n]));
 });
 
+test("texts that Python reads as no number are none", () => {
+  assert.deepEqual([" 7\n", "-07", "+1"].map(py.int), [7n, -7n, 1n]);
+  for (const text of ["", " ", "0x10", "1 2", "n"]) assert.throws(() => py.int(text), RangeError);
+});
+
 test("ranges go either way and may be empty", () => {
   assert.deepEqual([...py.range(5n, 0n, -2n)], [5n, 3n, 1n]);
   assert.equal(py.len(py.range(3n, 3n)), 0n);

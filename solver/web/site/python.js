@@ -259,8 +259,8 @@ function compared(a, b) {
   return differs < 0 ? a.length - b.length : differs >= b.length ? 1 : compared(a[differs], b[differs]);
 }
 
-/** What a dict knows a number or text by. */
-const key = (item) => (typeof item === "string" ? item : whole(item));
+/** What a dict knows a number, a truth value or text by. */
+const key = (item) => (typeof item === "boolean" ? whole(item) : item);
 
 const size = (item) => (typeof item === "string" ? [...item].length : item.length ?? item.size);
 
@@ -303,7 +303,7 @@ function slice(items, start, stop, step) {
 
 export const list = (items = []) => [...iter(items)];
 export const tuple = list;
-export const dict = (pairs) => new Map(pairs);
+export const dict = (pairs) => new Map(pairs.map(([name, item]) => [key(name), item]));
 export const len = (items) => BigInt(size(items));
 export const abs = (a) => (Lt(a, 0n) ? USub(a) : whole(a));
 export const bin = (number) => `${number < 0n ? "-" : ""}0b${abs(number).toString(2)}`;
@@ -341,7 +341,7 @@ export function zip(...rows) {
   return Array.from({ length }, (_, place) => lists.map((items) => items[place]));
 }
 
-export const int = (item = 0n) => (typeof item === "string" ? BigInt(item) : whole(item));
+export const int = (item = 0n) => (typeof item === "string" ? BigInt(/^\s*[-+]?\d+\s*$/.test(item) ? item : NaN) : whole(item));
 
 /** @param {any} item */
 export function str(item = "") {
@@ -351,11 +351,11 @@ export function str(item = "") {
   return String(item);
 }
 
-/** A value as an f-string writes it, filled up to a width; zeros stand behind a minus. */
+/** A value as an f-string writes it, filled up to a width; zeros stand behind a minus unless it says where to fill. */
 function format(item, spec) {
   if (spec && typeof item === "boolean") return format(whole(item), spec);
   const [, fill, way, zero, width] = /^(?:(.)?([<>^]))?(0?)(\d*)/su.exec(spec) ?? [];
-  const minus = zero && item < 0n ? "-" : "";
+  const minus = zero && !way && item < 0n ? "-" : "";
   const align = way ?? (isNumber(item) ? ">" : "<");
   return minus + padded(str(item).slice(minus.length), Number(width) - minus.length, fill ?? (zero || " "), align);
 }
