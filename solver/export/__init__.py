@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
@@ -23,7 +22,7 @@ from solver.book.writer import UNMARKED, check_target
 from solver.export import bin, site, tables
 from solver.export.tables import COLUMNS, table_of, write_training
 from solver.puzzles import Puzzle
-from solver.rules.game import Game, Rules, load_game, name_in
+from solver.rules.game import Game, load_game, name_in
 
 BINARY, PARQUET = ".bin", ".parquet"
 STREAMS = {".csv": tables.stream_csv, ".jsonl": tables.stream_jsonl}
@@ -76,12 +75,14 @@ def export(
         if f".{form}" not in STREAMS or training or puzzles:
             other = "a folder for puzzles" if puzzles else f"a file for {'a training set' if training else form}"
             raise MethodError(f"a stream is {' or '.join(ending[1:] for ending in STREAMS)}: name {other}")
-        with _opened(source, False) as book:
-            if not isinstance(book, Book):
+        with _opened(source, False) as opened:
+            if not isinstance(opened, Book):
                 raise MethodError(f"{form} holds a book, and this is a game: solve it first")
-            STREAMS[f".{form}"](table_of(book, columns, progress), path)
+            STREAMS[f".{form}"](table_of(opened, columns, progress), path)
         return []
-    if os.path.exists(path) and stat.S_ISFIFO(os.stat(path).st_mode):
+    if Path(path).is_fifo():
+        ending = Path(path).suffix.lower()
+        form = form or (ending[1:] if ending in ENDINGS else None)
         with tables.open_text(Path(path), "w") as file:
             return export(source, file, columns, training=training, form=form, puzzles=puzzles, progress=progress)
     if form is not None and (is_page(path) or Path(path).suffix.lower() in {*ENDINGS} - {f".{form}"}):
@@ -95,16 +96,13 @@ def export(
         raise MethodError(f"a training set is a {PARQUET} with columns of its own: name a file, leave --columns out")
     with _writing(target), _opened(source, is_page(path)) as opened:
         if is_page(path):
-            single = opened if isinstance(opened, Book) else None
-            rules = Rules(opened) if single is None else single.rules
+            book, game = (opened, opened.game) if isinstance(opened, Book) else (None, opened)
             site.check_folder(target)
-            if single is not None:
+            if book is not None:
                 # A book that cannot even say what the start is worth makes no page
-                single.get(rules.first())
-            script = site.script_of(rules, single, progress, puzzles)
+                book.get(book.rules.first())
             with replacing(target) as folder:
-                site.write(script, rules.game, single, folder, progress)
-            return script.notes
+                return site.write(game, book, folder, "", puzzles, progress)
         ending = f".{form}" if form else target.suffix.lower()
         if ending not in ENDINGS:
             known = f"a file that ends in {', '.join(ENDINGS)}, or a folder for a page, with a slash: {target.name}/"
@@ -143,13 +141,13 @@ def export_all(
     target = Path(os.path.realpath(path))
     with _writing(target), contextlib.ExitStack() as stack:
         opened = [stack.enter_context(_opened(source, True)) for source in sources]
-        books = [one if isinstance(one, Book) else None for one in opened]
-        games = [one.game if isinstance(one, Book) else one for one in opened]
+        pairs = [(one.game, one) if isinstance(one, Book) else (one, None) for one in opened]
         # Refuse double names before building anything
-        site.folders_of(games)
+        site.folders_of(game for game, _ in pairs)
         site.check_folder(target, site.index_files([]), site.GAMES_FILE)
         with replacing(target) as folder:
-            return site.write_index([*zip(games, books, puzzles or [()] * len(games), strict=True)], folder, progress)
+            entries = [(*pair, some) for pair, some in zip(pairs, puzzles or [()] * len(pairs), strict=True)]
+            return site.write_index(entries, folder, progress)
 
 
 @contextlib.contextmanager

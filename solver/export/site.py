@@ -97,19 +97,22 @@ def group_of(game: Game) -> str:
     return getattr(sys.modules[type(game).__module__], "GROUP", "your own")
 
 
-def write(made: Script, game: Game, book: Book | None, folder: Path, progress: Progress, within: str = "") -> None:
-    """Write the page of a game and its book into a new folder.
+def write(
+    game: Game, book: Book | None, folder: Path, index: str, puzzles: Sequence[Puzzle] = (), progress: Progress = silent
+) -> list[str]:
+    """Write the page of a game and its book into a new folder; returns notes, a line each.
 
-    `within` is the way to the index that it belongs to, `../`, which has the files that its pages share
-    (`write_index`).
+    `index` is the way to the index that it belongs to, `../`, which has the files that its pages share
+    (`write_index`); of a page alone it is empty.
     """
+    made = script_of(Rules(game) if book is None else book.rules, book, progress, puzzles)
     folder.mkdir()
     for name, text in files().items():
         if name == PAGE:
-            put(folder / name, _adapted(text, made, game, book, within))
-        elif not within:
+            put(folder / name, _adapted(text, made, game, book, index))
+        elif not index:
             put(folder / name, text)
-    put(folder / GAME, re.sub(r'^(import .* from ")\./', rf"\g<1>{within or './'}", made.text, flags=re.MULTILINE))
+    put(folder / GAME, re.sub(r'^(import .* from ")\./', rf"\g<1>{index or './'}", made.text, flags=re.MULTILINE))
     put(folder / TYPES, (WEB / "site" / TYPES).read_text("utf-8"))
     # By it a browser installs the page as an app
     manifest = {
@@ -118,7 +121,7 @@ def write(made: Script, game: Game, book: Book | None, folder: Path, progress: P
         "description": notation.summary_of(game),
         "start_url": "./",
         "display": "standalone",
-        "icons": [{"src": f"{within}icon.svg", "sizes": "any", "type": "image/svg+xml"}],
+        "icons": [{"src": f"{index}icon.svg", "sizes": "any", "type": "image/svg+xml"}],
         "background_color": "#f4f2ee",
         "theme_color": "#2457b3",
     }
@@ -133,6 +136,7 @@ def write(made: Script, game: Game, book: Book | None, folder: Path, progress: P
         (folder / MODULE).write_bytes(made.module)
     if book is not None:
         bin.write(book, folder / BOOK, progress)
+    return made.notes
 
 
 def put(path: Path, text: str) -> None:
@@ -140,7 +144,7 @@ def put(path: Path, text: str) -> None:
     path.write_text(text, "utf-8", newline="\n")
 
 
-def _adapted(text: str, made: Script, game: Game, book: Book | None, within: str) -> str:
+def _adapted(text: str, made: Script, game: Game, book: Book | None, index: str) -> str:
     """Return the page's HTML: its title, the start, its content policy, its link to an index, and paths of files.
 
     The board of the start stands in it as the scripts will show it.
@@ -159,12 +163,12 @@ def _adapted(text: str, made: Script, game: Game, book: Book | None, within: str
         "WASM": "" if made.module is None else " 'wasm-unsafe-eval'",
         "PRELOAD": "" if made.module is None else '<link rel="modulepreload" href="search.js">',
     }
-    for name, content in parts.items():
-        text = text.replace(f"GAME-{name}", content)
-    if not within:
+    # In one go, since the rules' own texts may have such words
+    text = re.sub("GAME-([A-Z]+)", lambda found: parts[found[1]], text)
+    if not index:
         return re.sub(r" *<a id=\"games\".*\n", "", text)
     for name in files():
-        text = text.replace(f'"{name}"', f'"{within}{name}"')
+        text = text.replace(f'"{name}"', f'"{index}{name}"')
     return text
 
 
@@ -281,15 +285,10 @@ def family_of(game: Any) -> str:
     )
 
 
-def folder_of(game: Game) -> str:
-    """The folder of a game's page: connect-four-4x4."""
-    text = game_text(game).rpartition("::")[2].replace(":", "-").replace(",", "x")
-    return re.sub(r"[^\w.-]", "-", text)
-
-
 def folders_of(games: Iterable[Game]) -> list[str]:
-    """The folders of several games. Raises MethodError where two have the same."""
-    names = [folder_of(game) for game in games]
+    """The folders of several games' pages, such as connect-four-4x4. Raises MethodError where two have the same."""
+    texts = [game_text(game).rpartition("::")[2].replace(":", "-").replace(",", "x") for game in games]
+    names = [re.sub(r"[^\w.-]", "-", text) for text in texts]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise MethodError(f"two of these are of {twice}: leave one out, or write its page alone")
@@ -301,7 +300,8 @@ def entry_of(name: str, game: Game, book: Book | None) -> dict[str, Any]:
     # The board a few moves from the start: an empty one shows little
     rules, chance = Rules(game), random.Random(0)
     position = notation.first_position(rules)
-    for _ in range(PLAYED if own_method(game, "tier") or rules.chance else 2):
+    plies = PLAYED if own_method(game, "tier") or rules.chance else 2
+    for _ in range(0 if rules.is_terminal(position.state) else plies):
         after = notation.next_position(rules, position, chance.choice(script.choices(rules, position.state)))
         if rules.is_terminal(after.state):
             break
@@ -339,17 +339,8 @@ def write_index(
     notes, entries = [], []
     names = folders_of(game for game, _, _ in sources)
     for name, (game, book, page_puzzles) in zip(names, sources, strict=True):
-        notes += [f"{name}: {note}" for note in write_page(game, book, folder / name, page_puzzles, progress)]
+        notes += [f"{name}: {note}" for note in write(game, book, folder / name, "../", page_puzzles, progress)]
         entries.append({**entry_of(name, game, book), "puzzles": bool(page_puzzles)})
     for name, text in index_files(entries).items():
         put(folder / name, text)
     return notes
-
-
-def write_page(
-    game: Game, book: Book | None, folder: Path, puzzles: Sequence[Puzzle] = (), progress: Progress = silent
-) -> list[str]:
-    """Write a page of an index into a new folder beside the shared files; returns notes, a line each."""
-    page_script = script_of(Rules(game) if book is None else book.rules, book, progress, puzzles)
-    write(page_script, game, book, folder, progress, "../")
-    return page_script.notes

@@ -125,7 +125,7 @@ def table_of(book: Book, names: Sequence[str] | None, progress: Progress) -> Tab
 
 
 def _in_line(board: Sequence[str] | str) -> str:
-    return (board if isinstance(board, str) else "\n".join(board)).replace("\n", "/")
+    return "/".join(board.splitlines() if isinstance(board, str) else board)
 
 
 def _best_of(book: Book) -> Cell:

@@ -154,7 +154,7 @@ def _written(served: Served, folder: Path) -> dict[str, Path]:
     if not page.is_dir():
         try:
             with replacing(page) as made:
-                site.write_page(served.game, served.book, made)
+                site.write(served.game, served.book, made, "../")
         except SolverError as error:
             raise Refused(404, f"there is no page of {served.name}: {error}") from None
     return {path.name: path for path in page.iterdir()}

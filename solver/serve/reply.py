@@ -138,7 +138,7 @@ class Kept:
         self._most, self._size = most, 0
         self.get = self._replies.get
 
-    def keep(self, scope: Any, reply: Reply) -> Reply:
+    def keep(self, scope: Any, reply: Reply) -> None:
         """Keep the reply to a request, if it never changes."""
         key = scope["raw_path"], scope["query_string"]
         if reply.cache == FOREVER and key not in self._replies:
@@ -147,7 +147,6 @@ class Kept:
             while self._size > self._most:
                 oldest = next(iter(self._replies))
                 self._size -= _size(oldest, self._replies.pop(oldest))
-        return reply
 
 
 def _size(key: tuple[bytes, bytes], reply: Reply) -> int:

@@ -4,6 +4,7 @@ import contextlib
 import csv
 import io
 import json
+import os
 import re
 import sqlite3
 import struct
@@ -13,11 +14,13 @@ import zlib
 
 import pytest
 
+import solver
 from solver import Trim, trim
+from solver.base.errors import MethodError
 from solver.base.value import Value
 from solver.book import Book
 from solver.book.format import seal
-from solver.export import COLUMNS, ENDINGS, TABLES, export
+from solver.export import COLUMNS, ENDINGS, TABLES, export, site
 from solver.export.bin import PREFIX
 from solver.export.tables import Table, stream_csv
 from solver.play.player import Player
@@ -28,8 +31,8 @@ from tests.books import book_of, sample_values, write_values
 from tests.commands import ok
 from tests.exports import FORMAT, SIMPLE, VECTOR, dump, exported, small
 from tests.processes import python
-from tests.refusals import fails
-from tests.written import write_third
+from tests.refusals import fails, raises
+from tests.written import write_rules, write_third
 
 __all__ = ["small"]  # a fixture
 
@@ -79,6 +82,31 @@ def test_no_text_of_a_csv_is_a_formula():
     first, *others = [*csv.reader(io.StringIO(file.getvalue(), newline=""))][1:]
     assert first == ["1", "'=1+1\n+---", "-1", "", "'-2 3"]
     assert others == [["2", "|+|", "0", "-3", "'\t1"], ["3", "'@x", "1", "5", ""]]
+
+
+def test_texts_of_the_rules_stand_as_they_are(tmp_path):
+    """Boards become one line, words of the page's own stay in a summary, and a start may be an end."""
+    fields = '"""Race to the GAME-BOARD."""\ngoal: int = 2'
+    race = write_rules(tmp_path / "race.py", fields=fields, show="f'=\\r\\n{state}\\r'")
+    with solver.solve(race) as book:
+        export(book, tmp_path / "b.csv", ["state", "board"])
+        export(book, f"{tmp_path}/site/")
+    assert (tmp_path / "b.csv").read_bytes() == b"state,board\n0,'=/0\n1,'=/1\n"
+    assert '"Race to the GAME-BOARD. Solved' in (tmp_path / "site" / "index.html").read_text("utf-8")
+    assert site.entry_of("race", load_game(f"{race}:0"), None)["board"] == "=\r\n0\r"
+
+
+@pytest.mark.posix("pipes with names")
+def test_a_pipe_gets_the_form_that_its_ending_says(small, tmp_path):
+    for ending, begin in ((".csv", b"state,score\n"), (".jsonl", b'{"state":'), ("", b"state,score\n"), (".bin", None)):
+        os.mkfifo(pipe := tmp_path / f"pipe{ending}")
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        if begin is None:
+            raises(MethodError, "a stream is csv or jsonl: name a file for bin", export, small, pipe)
+        else:
+            export(small, pipe, ["state", "score"])
+            assert os.read(reader, 1 << 16).startswith(begin)
+        os.close(reader)
 
 
 @pytest.mark.parametrize("ending", TABLES)
