@@ -114,10 +114,9 @@ def export_command(
     if live and not is_page(file):
         raise MethodError(f"{file} holds a book: --live goes with a page, a folder with a slash")
     if len(sources) != 1:
-        if form == "training":
-            raise MethodError("a training set is of one book: name it")
         # The pages of several books or games, all shipped books if none is named, and their index
-        for wrong, option in ((columns, "--columns"), (own, "--game")):
+        given = {"--columns": columns, "--format": None if form == "table" else form, "--game": own}
+        for option, wrong in given.items():
             if wrong is not None:
                 raise MethodError(f"{option} goes with one book: export the others by themselves")
         with contextlib.ExitStack() as stack, common.Bars(quiet) as bars:

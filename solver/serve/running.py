@@ -66,7 +66,7 @@ def bound(host: str, port: int, workers: int) -> list[socket.socket]:
         return [_socket(family, address, socket.SO_REUSEPORT) for _ in range(workers)]
     except (OSError, UnicodeError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        remedy = "--port 0 takes one that is free"
+        remedy = "--port 0 takes one that is free, --host 127.0.0.1 is this machine"
         raise ResourceError(f"{host}:{port} cannot be listened on ({reason}): {remedy}") from None
 
 

@@ -129,7 +129,7 @@ def test_a_port_that_is_taken_is_refused(workers):
     """Also where several sockets may share one."""
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(ResourceError, match="--port 0 takes one"):
         running.bound("127.0.0.1", taken.getsockname()[1], workers)
-    raises(ResourceError, "cannot be listened on", running.bound, "no.such.host.invalid", 0, workers)
+    raises(ResourceError, "--host 127.0.0.1 is this machine", running.bound, "no.such.host.invalid", 0, workers)
     sockets = running.bound("127.0.0.1", 0, workers)
     raises(ResourceError, None, running.bound, "127.0.0.1", sockets[0].getsockname()[1], workers)
     for one in sockets:
