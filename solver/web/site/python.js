@@ -22,9 +22,10 @@ export function define(yields, body) {
   let run;
   return (...values) => {
     run ??= block(body());
-    const frame = [yields ? [] : null, ...values];
+    const items = yields ? [] : null; // what it returns at its end is no item
+    const frame = [items, ...values];
     run(frame);
-    return frame[0];
+    return items ?? frame[0];
   };
 }
 
