@@ -139,8 +139,7 @@ def _best_of(book: Book) -> Cell:
     def best(state: int, value: Value) -> list[str] | None:
         value = sign_of(value) if signed else value
         _, moves = player.examine(state)
-        known = [(move.action, move.value) for move in moves if move.value is not None]
-        keepers = [action for action, worth in known if (keeps(worth, value) if signed else worth == value)]
+        keepers = [move.action for move in moves if move.best and move.value is not None and keeps(move.value, value)]
         if moves and not keepers and complete:
             raise DamagedBook(f"{book.path}: no move from state {state} has its value: verify the book, solve it again")
         return [named(state, action) for action in keepers] or None

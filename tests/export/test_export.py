@@ -144,6 +144,9 @@ def test_best_moves_are_those_that_are_known(tmp_path):
     _, rows = read(exported(tmp_path / "opening.lmdb", tmp_path / "opening.jsonl", ["tier", "best"]))
     (start,) = (best for *_, tier, best in rows_of("tic-tac-toe") if tier == 0)
     assert sorted(rows) == [(0, start), *[(1, None)] * 3]
+    solver.solve("tic-tac-toe", tmp_path / "wdl.lmdb", wdl=True).close()
+    _, rows = read(exported(tmp_path / "wdl.lmdb", tmp_path / "wdl.jsonl", ["state", "best"]))
+    assert rows == [(row[0], row[-1]) for row in rows_of(tmp_path / "wdl.lmdb")]
 
 
 @pytest.mark.parametrize("ending", [ending for ending in ENDINGS if ending != ".parquet"])
