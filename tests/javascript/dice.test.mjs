@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { changed, legend, news, odds, thrown } from "../../solver/web/site/dice.js";
+import { asObject } from "../../solver/web/site/share.js";
 
 test("each outcome is thrown as often as its weight says, and the last one at the very end", () => {
   for (const [weights, counts] of [[[5, 4, 3, 2, 1], [1200, 960, 720, 480, 240]], [[1], [3600]]]) {
@@ -13,6 +14,14 @@ test("each outcome is thrown as often as its weight says, and the last one at th
     assert.equal(thrown(outcomes, () => 1 - Number.EPSILON / 2).name, weights.length - 1);
   }
   assert.equal(odds({ weight: 5 }, [5, 4, 3, 2, 1].map((weight) => ({ weight }))), "5/15");
+});
+
+test("a throw is taken along by the names of `solver query --json`", () => {
+  const moves = [3, 1].map((weight, at) => ({ name: String(at + 1), weight, child: BigInt(at), value: { score: 0.5, distance: null } }));
+  const about = { game: "pig", expects: "utility", drawing: { dice: [[6, 5], [1, 1]] } };
+  const { chances } = asObject(about, { state: 7n, mover: 0, gained: 0 }, { moves, byChance: true }, []);
+  const first = { faces: "6-5", probability: 0.75, value: "expectation", score: 0.5, distance: null, child: { state: 0 } };
+  assert.deepEqual(JSON.parse(JSON.stringify(chances))[0], first);
 });
 
 test("a move inside a throw changes cells, a throw without one does not", () => {

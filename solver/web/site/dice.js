@@ -30,7 +30,7 @@ export function thrown(outcomes, random = Math.random) {
 /** How likely an outcome is, as it is counted on dice: 2/36. */
 export const odds = ({ weight }, outcomes) => `${weight}/${total(outcomes)}`;
 
-const total = (outcomes) => outcomes.reduce((sum, { weight }) => sum + weight, 0);
+export const total = (outcomes) => outcomes.reduce((sum, { weight }) => sum + weight, 0);
 
 /** What was thrown, as people say it: 6-5, 2, heads; undefined where the rules do not say. */
 export const thrownFaces = (dice, name) => dice?.[Number(name) - 1]?.join("-");

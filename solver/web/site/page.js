@@ -20,7 +20,7 @@ import { firstDifference, isFrom, played } from "./rules.js";
 import { sidesOf } from "./scene.js";
 import { asked, createEditor, moverOf, sentence as asSentence } from "./setup.js";
 import { asObject, copy, embedding } from "./share.js";
-import { chosen, examine, finalMargin, inAll, inOrder, inParts, inWords, isSettled, joined, kindOf, standing, unexamined, valueOf } from "./values.js";
+import { chosen, examine, inAll, inOrder, inParts, inWords, isSettled, joined, kindOf, standing, unexamined, valueOf } from "./values.js";
 import { phrase, sideName } from "./words.js";
 import { bestPlay, givenAway, inSteps, listSteps, losing } from "./why.js";
 
@@ -690,7 +690,7 @@ function endKind(mover, gained) {
   return margin ? `side ${(margin > 0) === (mover === 0) ? "first" : "second"}` : "draw";
 }
 
-const marginAtEnd = (gained) => (about.scores ? finalMargin(shown.value, gained) : shown.value.score);
+const marginAtEnd = (gained) => shown.value.score + (about.scores ? gained : 0);
 
 function ending(mover, gained) {
   const margin = marginAtEnd(gained);
@@ -727,7 +727,7 @@ function listen() {
   $("undo").addEventListener("click", () => before() >= 0 && visit(before()));
   $("redo").addEventListener("click", () => visit(at + 1));
   $("back").addEventListener("click", leaveReason);
-  $("link").addEventListener("click", takeLink);
+  $("link").addEventListener("click", (event) => (event.preventDefault(), takeText($("link").href)));
   $("hint").addEventListener("click", hint);
   $("solution").addEventListener("click", showSolution);
   $("best").addEventListener("click", playBest);
@@ -792,11 +792,6 @@ async function savePicture(form) {
   const title = `${document.title}: ${$("status").textContent}`;
   const name = `${about.game.replace(/[^a-z0-9]+/gi, "-")}-${here().state}.${form}`;
   return form === "svg" ? save(svgOf(picture, title), name, "image/svg+xml") : save(await pngOf(picture, title), name);
-}
-
-async function takeLink(event) {
-  event.preventDefault();
-  await takeText($("link").href);
 }
 
 /** Copy a text, and say so for a while. */

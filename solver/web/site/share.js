@@ -1,5 +1,6 @@
 /** What can be taken along: a position as its moves, its number, or what is known of it. */
 
+import { thrownFaces, total } from "./dice.js";
 import { kindOf } from "./values.js";
 
 /** What is known of a position, by the names of `solver query --json`. */
@@ -13,6 +14,10 @@ export function asObject(about, { state, mover, gained }, shown, names) {
     ...(best === undefined ? {} : { best }),
   });
   const moves = shown.moves.map(({ name, value, best, likely, child }) => ({ move: name, ...valued(value, Boolean(best || likely)), child: { state: exactly(child) } }));
+  const chance = ({ name, weight, value: known, child }) => {
+    const { value, score, distance } = valued(known);
+    return { faces: thrownFaces(about.drawing?.dice, name) ?? null, probability: weight / total(shown.moves), value, score, distance, child: { state: exactly(child) } };
+  };
   return {
     game: about.game,
     position: names.join(" "),
@@ -23,7 +28,7 @@ export function asObject(about, { state, mover, gained }, shown, names) {
     terminal: Boolean(shown.end),
     ...valued(shown.value),
     ...(shown.value?.depth ? { depth: shown.value.depth } : {}),
-    ...(shown.byChance ? { best: [], moves: [], chances: shown.moves.map(({ name, weight, value }) => ({ outcome: name, weight, ...valued(value) })) } : { best: moves.filter(({ best }) => best).map(({ move }) => move), moves }),
+    ...(shown.byChance ? { best: [], moves: [], chances: shown.moves.map(chance) } : { best: moves.filter(({ best }) => best).map(({ move }) => move), moves }),
   };
 }
 

@@ -279,9 +279,6 @@ export function inAll(value, about, gained) {
 
 const impression = (score) => (Math.abs(score) < EVEN ? "even" : score > 0 ? "better" : "worse");
 
-/** The margin of a finished game, for the side to move. */
-export const finalMargin = (value, gained) => value.score + gained;
-
 /** Only what is certain is said to be 0 % or 100 %. */
 function percent(share) {
   if (share > 0 && share < 0.1) return "< 0.1 %";
