@@ -116,13 +116,17 @@ def layout_of(rules: Rules, book: Book | None = None) -> Layout:
             f"{rules.name} has over {FEW:,} positions and no layout(self), which gives learners the characters of its"
             " boards and its actions: add it, or take a complete book solved without symmetry"
         )
-    symbols, actions = declared
-    numbers = tuple(int(action) for action in (range(actions) if isinstance(actions, int) else actions))
+    try:
+        symbols, actions = declared
+        marks = set(symbols)
+        numbers = tuple(int(action) for action in (range(actions) if isinstance(actions, int) else actions))
+    except (TypeError, ValueError):
+        raise GameError(f"{rules.name}: layout() is {declared}: make it a text, and actions or their count") from None
     if list(numbers) != sorted(set(numbers)) or min(numbers, default=0) < 0:
         raise GameError(f"{rules.name}: layout() has actions that do not ascend from 0: sort them, each once")
     if not is_drawn(rules.game):
         return Layout("", 1, rules.bits, numbers)
-    if len(set(symbols)) < len(symbols) or set(symbols) & {*EMPTY}:
+    if len(marks) < len(symbols) or marks & {*EMPTY}:
         raise GameError(f"{rules.name}: layout() names {symbols!r}: name each character once, '.' and ' ' not at all")
     state = rules.game.initial()
     rows = board_of(rules.game, state, rules.mover(state))

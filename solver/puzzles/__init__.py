@@ -114,7 +114,7 @@ def find_puzzles(
     if goal != "win" and (win_in is not None or unique != "first"):
         raise MethodError(f"a {goal} has no distance: leave out --win-in and --unique all")
     if goal == "win" and book.header.kind.bare:
-        raise MethodError(f"{book.path.name} has no distances, which puzzles of wins need: solve without --wdl or --method nimbers")
+        raise MethodError(f"{book.path.name} lacks distances of wins: solve without --wdl or --method nimbers")
     shortest, longest = win_in or (3, 1 << 30)
     ranked = sorted(_ranked(player, list(_candidates(book, goal, shortest, longest, progress)), goal, progress))
     if varied:

@@ -107,6 +107,7 @@ def test_a_folded_book_lacks_images_and_gives_no_layout(monkeypatch):
         *((("Xo", actions), "actions that do not ascend from 0: sort") for actions in ([3, 2], [2, 2], [-1])),
         (("XX", [1]), r"names 'XX': name each character once, '\.' and ' ' not at all"),
         ((EMPTY, [1]), r"names '\. '"),
+        *((wrong, "make it a text, and actions") for wrong in (("X",), (5, 2), ("X", "ab"), ("X", None))),
     ],
 )
 def test_wrong_declarations_are_named(declared, error):
