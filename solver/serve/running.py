@@ -33,7 +33,6 @@ from solver.base.errors import ResourceError
 from solver.serve.reply import CLOSING, Refused
 
 ENDING = (signal.SIGINT, signal.SIGTERM)
-CAN_HOLD = system.CAN_HOLD and hasattr(uvicorn.Server, "capture_signals")
 KEEP_ALIVE = 30  # seconds that a connection may be idle
 CONNECTIONS = 1_000  # of a worker
 BACKLOG = 1_024
@@ -99,7 +98,7 @@ def run(make: Callable[[], Any], sockets: list[socket.socket], workers: int, sec
     if workers == 1:
         server = _server(make(), seconds)
         # An exception that a signal raises in the loop before that would be lost
-        if CAN_HOLD:
+        if system.CAN_HOLD:
             signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
         server.run(sockets)
     else:
@@ -112,7 +111,7 @@ class _Server(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         with super().capture_signals():
-            if CAN_HOLD:
+            if system.CAN_HOLD:
                 signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
             yield
 
