@@ -88,7 +88,7 @@ class Answers:
         """Return the facts of a position, or its error, as a line of JSON."""
         try:
             facts: Any = self.ask(position)
-        except SolverError as error:
+        except (PositionError, MissingState) as error:
             facts = {"position": position, "error": str(error)}
         return bytes(self.records.line_of(facts))
 

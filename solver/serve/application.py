@@ -35,7 +35,6 @@ from solver.serve.shelf import Searches, Served, Shelf, is_told
 
 GET = frozenset(["GET", "HEAD"])
 METHODS = "GET, HEAD, POST, OPTIONS"
-SHOWN_FIELDS = ("states", "terminal", "stored", "counts", "tiers", "values")
 ARRIVAL_SECONDS = 30.0  # seconds in which a batch has to arrive
 LINGER = 5.0  # in which what comes of one that was refused is dropped
 AT_ONCE = 64  # positions of a batch between two looks at the other requests
@@ -79,16 +78,7 @@ class Application:
                     self.kept.keep(scope, response)
             await response(scope, receive, send)
         except Exception as error:
-            if isinstance(error, reply.Refused):
-                refused = error
-            elif isinstance(error, (PositionError, MissingState)):
-                refused = reply.Refused(400 if isinstance(error, PositionError) else 404, str(error))
-            elif isinstance(error, SolverError):
-                logging.getLogger(__name__).error("%s: %s", scope["path"], error)
-                fault = "a book cannot be read" if isinstance(error, BookError) else str(error)
-                refused = reply.Refused(500, f"{fault}: the server's own log says more")
-            else:
-                refused = reply.Refused(500, "something is wrong with the server: its own log says what")
+            refused = _refusal(error, scope["path"])
             response = error_page(refused, scope["path"]) if wants_html(scope) else refused.reply()
             await response(scope, receive, send)
             if not isinstance(error, (reply.Refused, SolverError)):
@@ -114,6 +104,19 @@ class Application:
                 names = ", ".join(sorted(route.queries)) or "none"
                 raise reply.Refused(400, f"no parameter {name[:80]!r} here: this request takes {names}")
         return route.answer
+
+
+def _refusal(error: Exception, path: str) -> reply.Refused:
+    """The refusal that an error becomes, which tells no stranger where files lie: the log does."""
+    if isinstance(error, reply.Refused):
+        return error
+    if isinstance(error, (PositionError, MissingState)):
+        return reply.Refused(400 if isinstance(error, PositionError) else 404, str(error))
+    if isinstance(error, SolverError):
+        logging.getLogger(__name__).error("%s: %s", path, error)
+        fault = "a book cannot be read" if isinstance(error, BookError) else str(error)
+        return reply.Refused(500, f"{fault}: the server's own log says more")
+    return reply.Refused(500, "something is wrong with the server: its own log says what")
 
 
 def _route(path: str, answer: Any, method: str = "GET") -> Route:
@@ -176,7 +179,8 @@ class Handlers:
         """Answer with a book's counts."""
         _, book = self.any_book(request)
         facts = books.facts(book.header, None)
-        return reply.reply_of({name: facts[name] for name in SHOWN_FIELDS})
+        shown = ("states", "terminal", "stored", "counts", "tiers", "values")
+        return reply.reply_of({name: facts[name] for name in shown})
 
     async def openapi(self, request: Any) -> reply.Reply:
         """The document of all this."""
@@ -268,7 +272,7 @@ class Batch:
         headers = dict(scope["headers"])
         async with anyio.create_task_group() as group:
             group.start_soon(self._read, int(headers.get(b"content-length", 0)), receive, group.cancel_scope)
-            if not await self._answer(reply.takes_gzip(headers.get(b"accept-encoding", b"")), send):
+            if not await self._answer(scope["path"], reply.takes_gzip(headers.get(b"accept-encoding", b"")), send):
                 await self._refuse(scope, receive, send)
             group.cancel_scope.cancel()
 
@@ -308,7 +312,7 @@ class Batch:
             self._lines += lines
             self._news.set()
 
-    async def _answer(self, compress: bool, send: Any) -> bool:
+    async def _answer(self, path: str, compress: bool, send: Any) -> bool:
         """Send answers until there are no more lines; False where the batch was refused before the first."""
         packer = zlib.compressobj(6, wbits=31) if compress else None
         begun = self._begun
@@ -328,7 +332,12 @@ class Batch:
             await send({"type": "http.response.body", "body": body, "more_body": has_more})
 
         while (lines := await self._waiting()) and (begun.is_set() or self._refusal is None):
-            await put(await anyio.to_thread.run_sync(self._answered, lines))
+            try:
+                answered = await anyio.to_thread.run_sync(self._answered, lines)
+            except SolverError as error:
+                self._refusal = _refusal(error, path)
+                break
+            await put(answered)
         if self._refusal is not None:
             if not begun.is_set():
                 return False

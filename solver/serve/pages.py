@@ -70,15 +70,10 @@ class Pages:
     def routes(self) -> Iterator[tuple[str, Any]]:
         """Return the paths and their handlers."""
         yield PATH, self._docs
-        yield "/v1", self._redirected
-        yield "/v1/", self._redirected
         yield "/", self._index
         yield "/{game}", self._shared_or_redirect
         yield "/{game}/", self._file
         yield "/{game}/{file}", self._file
-
-    async def _redirected(self, request: Any) -> Any:
-        return RedirectResponse(f"{'../' if request.url.path.endswith('/') else './'}docs")
 
     async def _docs(self, request: Any) -> Reply:
         """The page that explains the API."""

@@ -28,7 +28,7 @@ from solver.play.player import Player
 from solver.report import games
 from solver.report.answers import Answers
 from solver.report.records import Position
-from solver.rules.game import Game, Rules, game_text, is_built_in, load_game
+from solver.rules.game import Game, Rules, game_text, load_game
 from solver.rules.notation import summary_of
 from solver.serve.reply import Refused
 
@@ -128,12 +128,10 @@ def all_shipped(names: Iterable[str]) -> Iterator[Served]:
         seen.add(game_text(book.game))
         yield Served(book.game, book)
     for name in names:
-        if not is_built_in(name):
-            continue
         try:
             game = load_game(name)
         except GameError:
-            # It has no parameters that it could do without
+            # It cannot do without parameters, or a file
             continue
         if game_text(game) not in seen:
             yield Served(game, None)
