@@ -64,7 +64,7 @@ PLAYED = 6  # plies at most before the board that is shown
 def script_of(rules: Rules, book: Book | None, progress: Progress, puzzles: Sequence[Puzzle] = ()) -> Script:
     """The game of a page, of its book or without one. Raises MethodError where its rules cannot run in a page."""
     if book is not None and book.header.start is not None:
-        raise MethodError(f"{book.path} does not begin where the game does, as its page would: export a .bin")
+        raise MethodError(f"{book.path.name} does not begin where the game does, as its page would: export a .bin")
     about: dict[str, Any] = {
         "game": rules.name,
         "summary": notation.summary_of(rules.game),

@@ -19,7 +19,7 @@ from urllib.parse import quote
 import anyio.to_thread
 from starlette.responses import FileResponse, RedirectResponse
 
-from solver.base.errors import SolverError
+from solver.base.errors import GameError, MethodError
 from solver.base.files import replacing
 from solver.export import site
 from solver.serve.operations import OPERATIONS
@@ -150,6 +150,6 @@ def _written(served: Served, folder: Path) -> dict[str, Path]:
         try:
             with replacing(page) as made:
                 site.write(served.game, served.book, made, "../")
-        except SolverError as error:
+        except (GameError, MethodError) as error:
             raise Refused(404, f"there is no page of {served.name}: {error}") from None
     return {path.name: path for path in page.iterdir()}

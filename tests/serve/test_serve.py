@@ -294,14 +294,15 @@ def test_what_breaks_is_said_in_a_line_and_no_more(client, monkeypatch):
     assert start["status"] == 500 and b"its own log" in body["body"] and b"secret" not in body["body"]
 
 
-def test_a_book_that_breaks_ends_a_batch_and_tells_the_log_where_it_lies(client, monkeypatch, caplog):
-    def breaks(answers, text):
+def test_where_a_book_that_breaks_lies_is_told_the_log_alone(client, monkeypatch, caplog):
+    def breaks(*arguments):
         raise BookError("/secret/book.lmdb is damaged")
 
     monkeypatch.setattr(Answers, "ask", breaks)
-    heard = client.post(f"{BOOK}/positions", b'"1"\n"2"')
-    assert heard.status == 500 and heard.facts["error"].startswith("a book cannot be read")
-    assert b"secret" not in heard.body and "/positions: /secret/book.lmdb" in caplog.text
+    monkeypatch.setattr("solver.export.site.write", breaks)
+    for heard in (client.post(f"{BOOK}/positions", b'"1"\n"2"'), client.get("/kalah:3/")):
+        assert heard.status == 500 and heard.facts["error"].startswith("a book cannot be read")
+    assert all(f"{place}: /secret/book.lmdb" in caplog.text for place in ("/positions", "/kalah:3/"))
 
 
 def test_past_the_end_of_a_book_nothing_is_made_up_and_a_live_search_is_not_kept(client, shelf, tmp_path):
