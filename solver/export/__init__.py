@@ -66,8 +66,8 @@ def export(
     Raises MethodError for another ending or column, for rules that cannot run in a page, and for games alone that
     cannot be searched there; GameError, BookError, ResourceError.
 
-    `form` says "csv" or "jsonl" where no ending does. `path` may also be an open text file or a pipe, which gets a table
-    row by row, as CSV where nothing says the form. A page sets `puzzles`, as `find_puzzles` returns them.
+    `form` says "csv" or "jsonl" where no ending does. `path` may also be an open text file or a pipe, which gets
+    a table row by row, as CSV where nothing says the form. A page sets `puzzles`, as `find_puzzles` returns them.
     """
     if not isinstance(path, (str, os.PathLike)):
         # To an open file, or a pipe, row by row

@@ -155,7 +155,7 @@ def _adapted(text: str, made: Script, game: Game, book: Book | None, index: str)
     board = str(drawn(rules, start)) if is_drawn(game) else f"<pre>{shown}</pre>"
     parts = {
         "SUMMARY": html.escape(notation.summary_of(game)),
-        "VERDICT": "" if book is None else html.escape(f"Solved: {book.header.verdict}."),
+        "VERDICT": "" if book is None or book.header.estimate else html.escape(f"Solved: {book.header.verdict}."),
         "BOARD": re.sub(' width="[^"]*" height="[^"]*" role', ' class="picture" role', board, count=1),
         "TITLE": html.escape(title_of(game)),
         "PICTURE": f'<meta property="og:image" content="{PREVIEW}">' if is_drawn(game) and extras.has_preview() else "",

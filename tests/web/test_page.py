@@ -114,6 +114,7 @@ def test_a_page_of_a_grown_book_tells_estimates_from_what_is_exact(tmp_path, mon
     write_grown(tmp_path / "book.lmdb")
     with Book(tmp_path / "book.lmdb") as book:
         export_page(book, tmp_path)
+        assert "olved" not in (tmp_path / "site" / "index.html").read_text("utf-8")
         game, player, truth, kinds = book.game, Player(book, live=False), naive.solve(book.game), set()
         positions = [one for one in positions_of(player.rules, 60) if not game.is_terminal(one.state)]
         for position, answer in ask_positions("answers", tmp_path, positions):
