@@ -177,6 +177,9 @@ def test_steps_that_are_none_are_refused_as_in_python(tmp_path):
     for steps, said in (([right], "read"), (wrong, "DamagedBook")):
         facts = [{"expectation": {"of": "utility", "step": step, "error": error}} for step, error in steps]
         assert exports.read_by_node(tmp_path, [exports.with_facts(data, one) for one in facts]) == {said: len(steps)}
+    lacking = data[68 : 64 + struct.unpack_from("<I", data, 40)[0]].replace(b"expectation", b"nothing", 1)
+    odd = [{"expectation": None}, {"expectation": {"of": "victory", "step": 2.0**-30, "error": 2.0**-31}}, lacking]
+    assert exports.read_by_node(tmp_path, [exports.with_facts(data, one) for one in odd]) == {"DamagedBook": 3}
 
 
 OTHERS = ("connect-four", "othello", "kalah", "chess-ending:KQK", "chess-ending:KBNK", "chess-ending:KPK")

@@ -24,7 +24,7 @@ from solver.export.script import sampled
 from solver.rules.game import Rules, load_game
 from tests.book.test_ranked import RANKS, reachable, write_rules
 from tests.books import KEPT, called_acyclic, write_expectations
-from tests.exports import FORMAT, SIMPLE, dump, exported, needs_node, node, read_by_node, resealed, with_facts
+from tests.exports import FORMAT, SIMPLE, dump, exported, needs_node, node, resealed, with_facts
 from tests.games import CHANCE_GAMES, LARGE_CHANCE_GAMES
 from tests.pages import export_page, modules, named, pages, ported, positions_of
 from tests.pages import node as page_node
@@ -252,17 +252,6 @@ def test_javascript_reads_groups_of_any_kind(tmp_path):
         assert (found["right"], found["entries"], found["refused"]) == ([len(some)] * 2, len(some), ["TypeError"] * 6)
         assert found["facts"]["expectation"] == {"of": "utility", "step": 2.0**-30, "error": 2.0**-31}
         assert found["facts"]["root"] == Value(0.0)._asdict()
-
-
-@needs_node
-def test_facts_that_tell_no_values_are_refused(pages, tmp_path):
-    data = (pages("nannon:3,2,3") / "site" / "book.bin").read_bytes()
-    right = {"of": "utility", "step": 2.0**-30, "error": 2.0**-31}
-    assert read_by_node(tmp_path, [with_facts(data, {"expectation": right})]) == {"read": 1}
-    wrong = [{"of": "victory"}, {"step": -right["step"]}, {"error": -right["error"]}]
-    copies = [with_facts(data, {"expectation": fact}) for fact in (None, *({**right, **one} for one in wrong))]
-    lacking = data[68 : 64 + struct.unpack_from("<I", data, 40)[0]].replace(b"expectation", b"nothing", 1)
-    assert read_by_node(tmp_path, [*copies, with_facts(data, lacking)]) == {"DamagedBook": 5}
 
 
 SOME = ("backgammon-bearoff:2,4", "einstein:3,2", "piglet:3", "pig:15", "nannon:3,2,3", "ur:7", "hypergammon")
