@@ -207,9 +207,9 @@ class Handlers:
             raise reply.Refused(400, str(error)) from None
         is_quick = served.is_quick and opponent is None
         facts = ask(text) if is_quick else await anyio.to_thread.run_sync(ask, text)
-        if not is_quick and opponent is None and not is_told(facts):
+        if not is_quick and not is_told(facts):
             cache = reply.REVALIDATE
-            if self.searches.serves(served):
+            if opponent is None and self.searches.serves(served):
                 facts, cache = await self.searches.position(request, served, text, moves), reply.NO_STORE
         return reply.reply_of(facts, cache, "position", served.digest, text, str(moves), str(opponent))
 
