@@ -117,13 +117,12 @@ function factsOf({ facts }, about) {
   const kinds = expectation || estimate ? UNSURE : SURE;
   const count = inFigures(states ?? stored);
   const how = `${method}, ${scope}`;
-  const soonest = longest === null ? phrase("noLongest") : phrase("pliesLong", { count: longest?.distance });
   return [
     ...(expectation ? valuesOf(expectation, root, about) : [["startIsA", inWords(startOf(facts, about), about)]]),
     ...(estimate ? [["estimates", phrase("estimatesOf", { depth: estimate.depth, evaluation: estimate.evaluation })]] : []),
     ["positions", states === null ? phrase("withValue", { count }) : count],
     ["toMoveCounts", Object.entries(counts).map(([kind, number]) => phrase(kinds[kind], { count: inFigures(number) })).join(", ")],
-    ...(expectation ? [] : [["longestWin", soonest]]),
+    ...(longest ? [["longestWin", phrase("pliesLong", { count: longest.distance })]] : []),
     [estimate ? "grown" : "isSolved", symmetry ? phrase("folded", { how }) : how],
   ];
 }

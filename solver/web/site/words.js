@@ -191,7 +191,6 @@ export const WORDS = {
   countEven: "{count} even",
   countWorse: "{count} worse",
   longestWin: "longest win",
-  noLongest: "none",
   pliesLong: "{count} plies",
   grown: "grown",
   isSolved: "solved",
