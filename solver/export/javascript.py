@@ -2,8 +2,8 @@
 
 A function becomes its syntax: each node of Python's `ast` is a call of the function of that name in `python.js`.
 `state + 1` is `py.BinOp(py.Name(1), py.Add, py.Constant(1n))`. What that file does not export is refused by its line.
-Names are resolved here, since rules are one class and plain functions; constants are data. Callers run both versions
-and compare them (`export.site`).
+Names are resolved here, since rules are one class and plain functions; constants are data. A page compares what they
+say with Python's records before it answers (`export.script`).
 """
 
 from __future__ import annotations

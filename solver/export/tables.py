@@ -129,7 +129,7 @@ def _in_line(board: Sequence[str] | str) -> str:
 
 
 def _best_of(book: Book) -> Cell:
-    """Return a function that lists the moves known to keep a state's value.
+    """Return a function that lists the best of the moves that are known to keep a state's value.
 
     It returns None if there is none, which in a complete book happens only where chance decides.
     """
