@@ -42,7 +42,7 @@ WITHOUT_CHANCE = [
     *("tic-tac-toe", "dots-and-boxes:2,2 ranked"),
     *slow("dots-and-boxes:2,2", "nine-holes", "connect-four:4,4", "kalah:3,2", "connect-four:4,3 ranked", "awari"),
 ]
-WITH_CHANCE = ["pig:10", "einstein:3,2", "bids", *slow("nannon:3,2,3", "backgammon-bearoff:1", "ur:1")]
+WITH_CHANCE = ["piglet:5", "einstein:3,2", "bids", *slow("pig:10", "nannon:3,2,3", "backgammon-bearoff:1", "ur:1")]
 
 
 @needs_node
