@@ -1,15 +1,15 @@
-"""Time how long connect-four 7x6 takes to say what all moves of a position are worth.
+"""Time how long it takes to say what all moves of a position are worth: by the package's books, then by search.
 
-python scripts/bench_answers.py [--positions N] [--cold N] [--publish]
+python scripts/bench_answers.py [--positions N] [--cold N] [--others N] [--publish]
 
-Positions come from random games of plies 0 to 20, as many of each ply. Three programs are asked:
+Positions come from random games, as many of each ply. Connect-four 7x6 is asked about those of plies 0 to 20:
 
-- this process, whose table stays from one position to the next
-- `solver query`, a new process for each position
-- the module in Node, which pages run, for positions behind the book
+- in this process, whose table stays from one position to the next
+- by `solver query`, a new process for each position
+- by the module in Node, which pages run, for positions behind the book
 
-Times are wall-clock times of an answer. An answer is late if a move has no exact
-value within the five seconds that a query has.
+Then this process is asked about other games that people know. Times are wall-clock times of an answer. An answer is
+late if a move has no exact value within the five seconds that a query has.
 """
 
 from __future__ import annotations
@@ -29,23 +29,31 @@ from typing import Any
 import benchmark
 from bench_modules import answers_of_node
 
-from solver.book import shipped
+from solver.book import Book, shipped
 from solver.play import modules
 from solver.play.player import SECONDS, Player
 from solver.rules.game import Rules, load_game
 
-GAME, PLIES = "connect-four", 21
+GAME = "connect-four"
 NODE = Path(__file__).with_name("bench_answers.mjs")
-BANDS = ((0, 7), (8, 9), (10, 12), (13, 20))  # plies; at the begin of the second the book ends
+BANDS = ((0, 7), (8, 9), (10, 12), (13, 20))  # plies
+OTHERS = {  # and the plies of their positions
+    "kalah:6,4": (0, 30),
+    "othello:6,6": (20, 31),
+    "hex:7": (0, 40),
+    "domineering:8,8": (0, 20),
+    "breakthrough:6,6": (0, 40),
+    "nine-mens-morris": (0, 40),
+}
 Answer = tuple[float, bool]  # seconds, and whether all moves have exact values
 Ask = Callable[[int], Answer]
 
 
-def positions(rules: Rules, count: int) -> list[tuple[int, int]]:
-    """(ply, state) of random games that are not over, as many of each ply, in no order."""
+def positions(rules: Rules, count: int, first: int, last: int) -> list[tuple[int, int]]:
+    """(ply, state) of random games that are not over, as many of each of these plies, in no order."""
     chance, found = random.Random(0), list[tuple[int, int]]()
     while len(found) < count:
-        ply, state = len(found) % PLIES, rules.game.initial()
+        ply, state = first + len(found) % (last - first + 1), rules.game.initial()
         for _ in range(ply):
             if not rules.is_terminal(state):
                 state = rules.result(state, chance.choice(list(rules.actions(state))))
@@ -55,9 +63,10 @@ def positions(rules: Rules, count: int) -> list[tuple[int, int]]:
     return found
 
 
-def in_process() -> Ask:
-    """A player that lives on."""
-    player = Player(GAME)
+def in_process(game: str) -> Ask:
+    """A player that lives on, which has compiled what it needs."""
+    player = Player(game)
+    player.prepare()
 
     def ask(state: int) -> Answer:
         began = time.perf_counter()
@@ -87,38 +96,44 @@ def in_node(data: bytes) -> Ask:
     return ask
 
 
-def row(name: str, answers: Sequence[Answer]) -> list[str]:
-    """Of some answers: how many, the median, the 99th percentile, the longest, and how many were late."""
-    seconds = sorted(one for one, _ in answers)
+def row(name: str, answers: Sequence[tuple[int, float, bool]]) -> list[list[str]]:
+    """Of some answers, if any: how many, the median, the 99th percentile, the longest, and how many were late."""
+    if not answers:
+        return []
+    seconds = sorted(one for _, one, _ in answers)
     least = [statistics.median(seconds), seconds[math.ceil(0.99 * len(seconds)) - 1], seconds[-1]]
-    late = sum(not exact for _, exact in answers)
-    return [name, f"{len(answers):,}", *(f"{one:.3f}" for one in least), str(late)]
+    late = sum(not exact for *_, exact in answers)
+    return [[name, f"{len(answers):,}", *(f"{one:.3f}" for one in least), str(late)]]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--positions", type=int, default=1000)
     parser.add_argument("--cold", type=int, default=100, help="of them, how many a process of its own is asked")
+    parser.add_argument("--others", type=int, default=60, help="positions of each other game")
     parser.add_argument("--publish", action="store_true", help="write the table of docs/reference/benchmarks.md")
     given = parser.parse_args()
     rules = Rules(load_game(GAME))
-    data, book = modules.data_of(rules), shipped.path_of(GAME)
-    assert data is not None and book is not None
-    asked = positions(rules, given.positions)
+    data, path = modules.data_of(rules), shipped.path_of(GAME)
+    assert data is not None and path is not None
+    with Book(path) as book:
+        covered = int(book.header.scope.removeprefix("ply "))
+    asked = positions(rules, given.positions, BANDS[0][0], BANDS[-1][1])
     hosts: dict[str, tuple[Ask, list[tuple[int, int]]]] = {
-        "this process": (in_process(), asked),
+        "this process": (in_process(GAME), asked),
         "`solver query`": (by_query, asked[: given.cold]),
-        "module in Node": (in_node(data), [one for one in asked if one[0] >= BANDS[1][0]]),
+        "module in Node": (in_node(data), [one for one in asked if one[0] > covered]),
     }
     rows, results = [], dict[str, Any]()
     for name, (ask, some) in hosts.items():
-        answers = [(ply, ask(state)) for ply, state in some]
-        results[name] = [[ply, *answer] for ply, answer in answers]
+        answers = results[name] = [(ply, *ask(state)) for ply, state in some]
         for first, last in BANDS:
-            band = [answer for ply, answer in answers if first <= ply <= last]
-            if band:
-                rows.append(row(f"{name}, plies {first} to {last}", band))
-        rows.append(row(f"{name}, all", [answer for _, answer in answers]))
+            rows += row(f"{name}, plies {first} to {last}", [one for one in answers if first <= one[0] <= last])
+        rows += row(f"{name}, all", answers)
+    for game, (first, last) in OTHERS.items():
+        ask, some = in_process(game), positions(Rules(load_game(game)), given.others, first, last)
+        results[game] = [(ply, *ask(state)) for ply, state in some]
+        rows += row(f"`{game}`, plies {first} to {last}", results[game])
     table = benchmark.table(("who is asked", "positions", "median, s", "99 %, s", "longest, s", "late"), rows)
     print(table)
     if given.publish:
