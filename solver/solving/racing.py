@@ -17,7 +17,7 @@ from __future__ import annotations
 import abc
 import math
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -41,7 +41,7 @@ SPARING = 20.0  # times what a checkpoint took: the least between two
 HEAD_START = 4  # turns of alpha-beta before proof-number search begins
 ALPHABETA_TURN = 1 << 20  # nodes
 PROOF_NUMBER_TURN = 1 << 18
-PLY_NODES = 1 << 26  # nodes by proof numbers for moves that keep the values of a ply, before the winner is asked
+PLY_NODES = 1 << 22  # by proof numbers, for moves that keep the values of a ply, before the winner is asked
 Child = tuple[int, int]  # 1 if the same side moves there, else -1; and the canonical state
 
 
@@ -202,20 +202,15 @@ class Follower:
             return Value(1 if wins else -1)
         return Value(0) if holds and wins is False else None
 
-    def settle(self, layer: Collection[tuple[int, bool]]) -> None:
+    def settle(self, state: int, is_own: bool, width: int) -> None:
         """Find the values that the walk wants: of the side's states a move that keeps the value, else all replies'.
 
-        `layer`: the states of a ply, and whether the side is to move there. Few of them are searched for longer.
+        `width`: how many states the ply has. The fewer, the longer each is searched.
 
         Raises:
             Unproved: The time is up.
             ResourceError: Memory does not hold more values.
         """
-        most_nodes = PLY_NODES // len(layer)
-        for state, is_own in layer:
-            self._settle(state, is_own, most_nodes)
-
-    def _settle(self, state: int, is_own: bool, most_nodes: int) -> None:
         if time.monotonic() > self._deadline:
             raise self._out_of_time()
         if self._most is not None and len(self.scores) > self._most:
@@ -235,7 +230,7 @@ class Follower:
         if self._knows_any(children, score):
             return
         self._prover.begin(state, max(0, score))
-        self._prover.advance(most_nodes)
+        self._prover.advance(PLY_NODES // width)
         self._progress("follow", len(self.scores), None, f"{self._prover.all_nodes:,} nodes of proof-number search")
         if not self._knows_any(children, score):
             in_order = self._children(state, in_order=True)

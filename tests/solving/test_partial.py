@@ -456,5 +456,5 @@ def test_a_walk_ends_when_the_time_is_up():
     prover = Prover(rules, SMALL_TABLE, bounds=False)
     follower = Follower(rules, prover, None, {start: 1}, silent, deadline=time.monotonic() - 1)
     with pytest.raises(Unproved, match="hex: who wins is proved, but not all replies were followed: give more --time"):
-        follower.settle([(start, True)])
-    Follower(rules, prover, None, {start: 1}, silent).settle([(start, True)])
+        follower.settle(start, True, 1)
+    Follower(rules, prover, None, {start: 1}, silent).settle(start, True, 1)

@@ -32,8 +32,8 @@ from solver.solving.racing import METHODS, Race
 
 Find = Callable[[int], Value | None]
 LATER = 0.3  # what a reply two plies later weighs of one now: they share more
+Settle = Callable[[int, bool, int], None]
 Child = tuple[int, bool]  # a canonical state, and whether the side is to move there
-Settle = Callable[[list[Child]], None]
 
 
 @dataclass
@@ -113,14 +113,15 @@ def needed(
     sides: Iterable[int],
     plies: int,
     progress: Progress,
-    settle: Settle = lambda layer: None,
+    settle: Settle = lambda state, is_own, width: None,
 ) -> dict[int, Value]:
     """The states, canonical, with their values, that a book for these sides (0, 1) must hold.
 
     `find` knows the values, perhaps not those of all states: where it ends, play is not followed further. A search of
     `plies` + 1 plies that ends in these states then settles a move, in each position that the side comes to, which
-    keeps its value and `covers` the replies. `settle(layer)` is called before `find` is asked about the states of a ply
-    and about their moves: it may search for their values, unless all are known.
+    keeps its value and `covers` the replies. `settle(state, is_own, width)` is called before `find` is asked about a
+    state and about its moves: it may search for their values, unless all are known. `is_own`: the side is to move
+    there. `width`: how many states the ply has.
     """
     needed_values: dict[int, Value] = {}
     for side in sides:
@@ -164,7 +165,8 @@ class _Walk:
                 layer.add((rules.canonical(state), mover == self.side))
         while layer:
             self.seen |= layer
-            self.settle(sorted(layer))
+            for state, is_own in sorted(layer):
+                self.settle(state, is_own, len(layer))
             # A search settles a near win and all that follows
             ours = sorted(state for state, is_own in layer if is_own and not self._is_near(state, 1))
             order += ours
