@@ -50,7 +50,7 @@ nitpick_ignore_regex = [
     ("py:.*", r"(typing|collections|os|pathlib|numpy|np|numba|click|fractions|contextlib)\..*"),
     ("py:.*", r"(Any|Path|Iterable|Iterator|Mapping|Sequence|Callable|TextIO|PathLike|Literal|Fraction|ndarray)"),
     # internal types that public signatures mention
-    ("py:.*", r"(solver\..*\.)?(Rules|Kind|Origin|States|Source|GameOrName|Codec|Method|Live|Foresight)"),
+    ("py:.*", r"(solver\..*\.)?(Rules|Kind|Origin|States|Source|GameOrName|Codec|Method|Live|Foresight|Opened)"),
     ("py:.*", r"(int|str|bool|float|bytes|list|tuple|dict|set|object|type|None|Exception|KeyError|ValueError)"),
 ]
 
