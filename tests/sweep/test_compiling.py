@@ -51,9 +51,9 @@ def test_what_the_other_process_compiles_is_found(tmp_path):
         from solver.compiled.edges import CompiledMoves
         compiled, free = CompiledMoves(rules), True
         while free and not compiling.are_cached(rules, True):
-            free = False
+            free = bool(time.sleep(0.01))  # not with the turn, which the other would then not wait for
             with contextlib.suppress(BlockingIOError), turn(compiled.listing.py_func.__qualname__, wait=False):
-                free = not time.sleep(0.01)
+                free = True
         compiled.moves
         other.stop()
         cached = compiling.are_cached(rules, True)
