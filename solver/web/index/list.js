@@ -8,11 +8,9 @@ import { inFigures, phrase, sideName } from "./words.js";
 
 /** "win", "draw" or "loss", for whoever begins: what colours go by. */
 function kindOf(verdict) {
-  if (/^(draw|tie)/.test(verdict)) return "draw";
-  const share = shareOf(verdict);
-  if (share) return share > 50 ? "win" : "loss";
-  if (/^first player wins/.test(verdict)) return "win";
-  return /^second player wins/.test(verdict) ? "loss" : "unknown";
+  if (/^(draw|tie|[+-]0\.0+ )/.test(verdict)) return "draw";
+  if (/^(first player wins|\+)/.test(verdict)) return "win";
+  return /^(second player wins|-)/.test(verdict) ? "loss" : "unknown";
 }
 
 /**
