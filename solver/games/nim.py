@@ -64,7 +64,7 @@ class Nim(NamedTuple):
 
     def cells(self, state: int, mover: int) -> list[str]:
         """A row for each heap; of heaps of more than 30 their numbers."""
-        most = max(self.heaps)
+        most = max(1, *self.heaps)
         heaps = [self._heap(state, i) for i in range(len(self.heaps))]
         if most > 30:
             return [str(heap).rjust(len(str(most)), "0") for heap in heaps]

@@ -59,7 +59,7 @@ class Wythoff(NamedTuple):
 
     def cells(self, state: int, mover: int) -> list[str]:
         """A row for each heap; of heaps of more than 30 their numbers."""
-        most = max(self.first, self.second)
+        most = max(1, self.first, self.second)
         first, second = state & self._mask(), state >> self._bits()
         if most > 30:
             return [str(heap).rjust(len(str(most)), "0") for heap in (first, second)]

@@ -180,7 +180,7 @@ def few_steps(most):
         sys.setprofile(None)
 
 
-@pytest.mark.parametrize("names", [["chess-duel:KQKR"], *slow(None)])
+@pytest.mark.parametrize("names", [["chess-duel:KQKR", "nim:0", "wythoff:0,0"], *slow(None)])
 def test_the_first_answers_do_not_wait_for_what_a_game_has_many_of(names, tmp_path):
     """Such as its starts: of one ending they are four million. None stands for every game that comes along."""
     with few_steps(STEPS if names else 10 * STEPS):
