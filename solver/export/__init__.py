@@ -28,9 +28,11 @@ BINARY, PARQUET = ".bin", ".parquet"
 STREAMS = {".csv": tables.stream_csv, ".jsonl": tables.stream_jsonl}
 TABLES = {".sqlite": tables.write_sqlite, PARQUET: tables.write_parquet}
 ENDINGS = (*STREAMS, *TABLES, BINARY)
-# A table of text is ours if its first line has these names alone, and one of them that nobody writes for `import`
-CSV = rb"\Astate(?=.*,(board|mover|value|tier|best)\b)(,(board|mover|value|score|distance|tier|best)){2,}\n"
-JSONL = rb'\A\{"state":"?\d+"?,"(?=.*\b(board|mover|value|tier|best)":)(board|mover|value|score|distance|tier|best)":'
+# A table of text is ours if its first line has these names alone, and one of them that nobody writes for `import`; and
+# if its first row has the number of a state and, where `value` alone stands beside that, a word
+NAMES = rb"(board|mover|value|score|distance|tier|best)"
+CSV = rb"\Astate(?!(,score|,distance)*\n|,value\n(?!\d+,(win|draw|loss)?\n|\Z))(," + NAMES + rb")+\n(\d|\Z)"
+JSONL = rb'\A\{"state":"?\d+"?,"(?=.*\b((board|mover|tier|best)":|value":["n]))' + NAMES + rb'":'
 MARKS = {
     ".csv": CSV,
     ".jsonl": JSONL,

@@ -256,6 +256,8 @@ OUTPUTS = {
     "merge tic-tac-toe tic-tac-toe -o": ".lmdb",
     "import values.csv tic-tac-toe -o": ".lmdb",
     "export hexapawn -o": ".csv .jsonl .sqlite .parquet .bin",
+    "export hexapawn --columns state,value -o": ".csv .jsonl",
+    "export hexapawn --columns state,best -o": ".csv .jsonl",
     "build tic-tac-toe -o": ".wasm",
     "learn tic-tac-toe -o": ".eval",
     "match random random --game tic-tac-toe --games 2 --save": ".txt",
@@ -276,6 +278,15 @@ def test_a_file_of_yours_is_never_replaced(tmp_path, command, ending):
     code, output, error = run(*command.split(), path)
     assert (code, output, path.read_text("utf-8"), [*tmp_path.iterdir()]) == (2, "", MINE, [path]), error
     assert re.search(r"exists and is not an earlier result|needs pyarrow|solverbook\[(plot|learn|solve)\]", error)
+
+
+@pytest.mark.parametrize(
+    "mine", ["state,score\n1,1\n", "state,value\n1,0.5\n", "state,best\nOhio,1\n", '{"state":1,"value":0.5}\n']
+)
+def test_a_table_of_yours_under_names_of_ours_stays(tmp_path, mine):
+    (path := tmp_path / f"file.{'jsonl' if mine[0] == '{' else 'csv'}").write_text(mine)
+    fails(2, "is not an earlier result", "export", "hexapawn", "-o", path)
+    assert path.read_text() == mine
 
 
 @pytest.mark.parametrize("restart", ["", "--restart"], ids=["goes-on", "restart"])
