@@ -215,13 +215,15 @@ class Handlers:
 
     async def book_line(self, request: Any) -> reply.Reply:
         """Best play by a book."""
-        served, _ = self.any_book(request)
+        served, book = self.any_book(request)
         text, most = position_in(request), request.query_params.get("most", str(operations.MOST_LINE))
         is_number = most.isascii() and most.isdecimal() and len(most) < 10
         if not is_number or not 1 <= int(most) <= operations.MOST_LINE:
             raise reply.Refused(400, f"most={most[:40]!r}: say a whole number from 1 to {operations.MOST_LINE:,}")
         facts = await anyio.to_thread.run_sync(best_line, served.player, text, int(most))
-        return reply.reply_of(facts, reply.FOREVER, "line", served.digest, text, str(int(most)))
+        # Where the book ends, another one may know more
+        cache = reply.FOREVER if book.header.is_gapless else reply.REVALIDATE
+        return reply.reply_of(facts, cache, "line", served.digest, text, str(int(most)))
 
     async def book_positions(self, request: Any) -> Batch:
         """Many positions of a book, answered as they come in."""

@@ -311,6 +311,8 @@ def test_past_the_end_of_a_book_nothing_is_made_up_and_a_live_search_is_not_kept
         assert (heard.facts["source"], heard.facts["value"]) == ("missing", None)
         assert heard.headers["cache-control"] == "no-cache"  # another server may know
     assert client.get(f"{PARTIAL}/lines/3216462544").status == 404
+    caches = [client.get(f"{book}/lines/start").headers["cache-control"] for book in (BOOK, PARTIAL)]
+    assert caches == [FOREVER, "no-cache"]
     assert client.get("/v1/games/teeko/positions/start").facts["source"] == "missing"
     assert client.get("/v1/games/connect-four:4,4/positions/1").facts["source"] == "book"
     live = Client(Application(shelf, Pages(shelf, tmp_path), seconds=0.2))
