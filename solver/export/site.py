@@ -65,6 +65,8 @@ def script_of(rules: Rules, book: Book | None, progress: Progress, puzzles: Sequ
     """The game of a page, of its book or without one. Raises MethodError where its rules cannot run in a page."""
     if book is not None and book.header.start is not None:
         raise MethodError(f"{book.path.name} does not begin where the game does, as its page would: export a .bin")
+    if book is not None and any(abs(value.score) >= 2**53 for value in book.header.outcomes):
+        raise MethodError(f"{book.path.name} has margins beyond 2^53, which pages would round: export a .bin")
     about: dict[str, Any] = {
         "game": rules.name,
         "summary": notation.summary_of(rules.game),

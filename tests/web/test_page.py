@@ -316,6 +316,14 @@ def test_rules_that_compile_have_pages_though_they_do_not_translate(tmp_path):
     assert answer["value"][0] == 1
 
 
+def test_margins_that_javascript_rounds_have_no_page(tmp_path):
+    big = write_rules(
+        tmp_path / "big.py", utility="1 << 53", more="score_game = True\ndef tier(self, state): return state"
+    )
+    with pipeline.solve(load_game(big), tmp_path / "big.lmdb") as book:
+        raises(MethodError, r"margins beyond 2\^53", export, book, f"{tmp_path}/site/")
+
+
 def test_rules_that_neither_translate_nor_compile_are_refused(pages, tmp_path, monkeypatch):
     path = pages("tic-tac-toe") / "book.lmdb"
     refuse(monkeypatch, "actions")

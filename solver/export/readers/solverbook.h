@@ -52,7 +52,7 @@ enum {
 };
 
 typedef struct {
-    double score;     /* 1, 0, -1; a margin; a nimber; in games of chance an expectation */
+    double score;     /* 1, 0, -1; a margin, rounded beyond 2^53; a nimber; in games of chance an expectation */
     int64_t distance; /* plies to the end, or -1 where that means nothing or is not known */
     int is_estimate;  /* whether the score is an estimate: in grown books alone */
 } solverbook_value;
