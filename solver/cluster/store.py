@@ -237,8 +237,11 @@ class Store:
     def clear(self) -> None:
         """Remove all of our files but the lease.
 
-        Commits go first, from the last on, so that an interruption leaves the earlier ones.
+        Commits go first, from the last on, so that an interruption leaves the earlier ones. Raises ResourceError if
+        another process has taken over.
         """
+        if self._lease is not None:
+            self._lease.confirm()
         names = sorted((name.startswith("commit"), name) for name in self.listed() if name != LEASE)
         self.remove([name for _, name in reversed(names)])
 

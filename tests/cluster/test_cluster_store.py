@@ -284,11 +284,15 @@ def test_a_holder_whose_clock_is_wrong_is_left_alone_while_it_lives(tmp_path, mo
     assert [path.name for path in place.iterdir()] == ["lease"]
 
 
-def test_who_has_lost_the_lease_commits_nothing(tmp_path, monkeypatch):
+def test_who_has_lost_the_lease_commits_and_clears_nothing(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         behind(patch, "commit", lambda store, number, facts: lease(tmp_path) if number == 4 else None)
         assert "another process has taken over" in refused(tmp_path / "b.lmdb", str(tmp_path))
     (place,) = tmp_path.iterdir()
+    held = Store(str(lease(tmp_path, host=HOST, process=ended())))
+    held.hold(), lease(tmp_path)
+    raises(ResourceError, "another process has taken over", held.clear)
+    held.leave()
     assert len(list(place.glob("commit*"))) == 5 and (place / "lease").exists()
     lease(tmp_path, host=HOST, process=ended())
     assert solve(tmp_path / "b.lmdb", str(tmp_path))[0] == alone(GAME)
