@@ -292,21 +292,17 @@ def sampled(rules: Rules, count: int, seed: int = 0, keys: States | None = None)
             records[position.state, position.mover] = record_of(rules, position, keys)
         if len(records) == count or sum(len(record["moves"]) for record in records.values()) > MOVES:
             break
-        ended = position.ply == MAX_PLIES or rules.is_terminal(position.state)
-        actions = [] if ended else choices(rules, position.state)
-        position = (
-            notation.next_position(rules, position, chance.choice(actions))
-            if actions
-            else notation.first_position(rules)
-        )
+        if position.ply == MAX_PLIES or rules.is_terminal(position.state):
+            position = notation.first_position(rules)
+        else:
+            position = notation.next_position(rules, position, chance.choice(choices(rules, position.state)))
     return list(records.values())
 
 
 def all_of(rules: Rules, limit: int) -> list[Record] | None:
     """Records of all positions that play can reach, the start first; None if there are more than `limit`."""
-    start = notation.first_position(rules)
     records: dict[tuple[int, int | None], Record] = {}
-    todo = [start]
+    todo = [notation.first_position(rules)]
     for position in todo:
         if (position.state, position.mover) in records:
             continue

@@ -186,8 +186,7 @@ def stream_csv(table: Table, file: TextIO) -> None:
 def stream_jsonl(table: Table, file: TextIO) -> None:
     """A JSON object a line; best moves are a list, null where nothing is known."""
     encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
-    names = table.names
-    file.writelines(encode(dict(zip(names, row, strict=True))) + "\n" for row in table.rows)
+    file.writelines(encode(dict(zip(table.names, row, strict=True))) + "\n" for row in table.rows)
 
 
 def open_text(path: Path, mode: str) -> TextIO:
@@ -254,10 +253,9 @@ def write_groups(path: Path, schema: Any, rows: Iterator[tuple[Any, ...]], size:
 
 def _flat(table: Table) -> Iterator[tuple[Any, ...]]:
     """The rows, lists of moves as one text."""
-    lists = [place for place, kind in enumerate(table.kinds()) if kind is list]
-    if not lists:
+    if "best" not in table.names:
         return table.rows
-    place = lists[0]
+    place = table.names.index("best")
     return (row[:place] + (row[place] and " ".join(row[place]),) + row[place + 1 :] for row in table.rows)
 
 

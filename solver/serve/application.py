@@ -28,7 +28,7 @@ from solver.play.analysis import OPPONENTS
 from solver.report import books
 from solver.report.answers import Answers, best_line
 from solver.report.facts import facts_of
-from solver.report.records import line_of
+from solver.report.records import Counts, line_of
 from solver.serve import operations, reply
 from solver.serve.pages import Pages, error_page, wants_html
 from solver.serve.shelf import Searches, Served, Shelf, is_told
@@ -179,8 +179,7 @@ class Handlers:
         """Answer with a book's counts."""
         _, book = self.any_book(request)
         facts = books.facts(book.header, None)
-        shown = ("states", "terminal", "stored", "counts", "tiers", "values")
-        return reply.reply_of({name: facts[name] for name in shown})
+        return reply.reply_of({name: facts[name] for name in Counts.__annotations__})
 
     async def openapi(self, request: Any) -> reply.Reply:
         """The document of all this."""
