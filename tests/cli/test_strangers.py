@@ -247,6 +247,8 @@ def test_a_file_is_written_whole_or_left_alone(tmp_path, monkeypatch, name, kind
 
 
 MINE = "not to be lost"
+ALIKE = {"hexapawn.csv": "state,score\n1,1\n", "state,best.csv": "state,best\nOhio,1\n"}  # with names of ours
+ALIKE |= {"state,value.csv": "state,value\n1,0.5\n", "state,value.jsonl": '{"state":1,"value":0.5}\n'}
 OUTPUTS = {
     "solve tic-tac-toe -o": ".lmdb",
     "prove tic-tac-toe -o": ".lmdb",
@@ -274,19 +276,10 @@ EVERY_OUTPUT = [(command, ending) for command, endings in OUTPUTS.items() for en
 )
 def test_a_file_of_yours_is_never_replaced(tmp_path, command, ending):
     path = tmp_path / f"file{ending}"
-    path.write_text(MINE)
+    path.write_text(mine := ALIKE.get(command.split()[-2] + ending, MINE))
     code, output, error = run(*command.split(), path)
-    assert (code, output, path.read_text("utf-8"), [*tmp_path.iterdir()]) == (2, "", MINE, [path]), error
+    assert (code, output, path.read_text("utf-8"), [*tmp_path.iterdir()]) == (2, "", mine, [path]), error
     assert re.search(r"exists and is not an earlier result|needs pyarrow|solverbook\[(plot|learn|solve)\]", error)
-
-
-@pytest.mark.parametrize(
-    "mine", ["state,score\n1,1\n", "state,value\n1,0.5\n", "state,best\nOhio,1\n", '{"state":1,"value":0.5}\n']
-)
-def test_a_table_of_yours_under_names_of_ours_stays(tmp_path, mine):
-    (path := tmp_path / f"file.{'jsonl' if mine[0] == '{' else 'csv'}").write_text(mine)
-    fails(2, "is not an earlier result", "export", "hexapawn", "-o", path)
-    assert path.read_text() == mine
 
 
 @pytest.mark.parametrize("restart", ["", "--restart"], ids=["goes-on", "restart"])

@@ -18,7 +18,7 @@ from solver.solving import pipeline
 from tests import exports
 from tests.books import KEYED_BY_STATE, sample_values, write_sample, write_values
 from tests.exports import SIMPLE, exported, needs_node, small
-from tests.games import EDGE_GAMES, LARGE_GAMES, MORE_GAMES, SMALL_GAMES
+from tests.games import CHANCE_GAMES, EDGE_GAMES, LARGE_CHANCE_GAMES, LARGE_GAMES, MORE_GAMES, SMALL_GAMES
 from tests.pages import STRANGE, modules, named, node, ported
 from tests.refusals import raises
 from tests.ways import quickly, slow
@@ -183,12 +183,12 @@ def test_steps_that_are_none_are_refused_as_in_python(tmp_path):
 
 
 OTHERS = ("connect-four", "othello", "kalah", "chess-ending:KQK", "chess-ending:KBNK", "chess-ending:KPK")
+DICE = ("backgammon-bearoff:2,4", "einstein:3,2", "piglet:3", "pig:15", "nannon:3,2,3", "ur:7", "hypergammon")
+LARGE = (*SMALL_GAMES, *LARGE_GAMES, *EDGE_GAMES, *OTHERS)
 
 
 @needs_node
-@pytest.mark.parametrize(
-    "names", [SMALL_GAMES[::3], *slow((*SMALL_GAMES, *LARGE_GAMES, *EDGE_GAMES, *OTHERS), MORE_GAMES)]
-)
+@pytest.mark.parametrize("names", [SMALL_GAMES[::3], DICE, *slow(LARGE, MORE_GAMES, CHANCE_GAMES + LARGE_CHANCE_GAMES)])
 def test_rules_run_in_javascript_as_in_python(modules, names):
     paths = []
     for name in names:

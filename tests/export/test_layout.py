@@ -13,6 +13,7 @@ from solver.rules.game import Rules, load_game, own_value
 from tests import ROOT
 from tests.games import following, play_outs
 from tests.refusals import raises
+from tests.ways import slow_rows
 from tests.written import ruled
 
 PLAIN = [name for name in CATALOGUE if name not in ("graph", "tree", "chess-ending")] + ["chess-ending:KPK"]
@@ -21,8 +22,16 @@ MOST_ACTIONS = 15_625  # of nine men's morris: from 25 points to 25, and 25 to t
 SIZES = ["othello:4,5", "six-mens-morris:3,true", "ur:2,1", "ur:2,2", "wythoff:40,3", "nim:31,2", "checkers:6"]
 
 
-def check_layout(text, states, plays):
-    """Of the first positions breadth first, and of those of some random games."""
+ROWS = [(text, 200, 3) for text in PLAIN]
+ROWS += slow_rows(*((text, 10_000, 200) for text in [*CATALOG, *SIZES]))
+
+
+@pytest.mark.parametrize(("text", "states", "plays"), ROWS)
+def test_every_game_declares_a_layout_that_holds_what_play_shows(text, states, plays):
+    """If this fails, complete `layout()` of the game by the character or the action that the error names.
+
+    Of the first positions breadth first, and of those of some random games.
+    """
     rules = Rules(load_game(text))
     layout = layout_of(rules)
     assert layout.symbols == own_value(rules.game, "layout")[0] and len(layout.actions) <= MOST_ACTIONS
@@ -36,18 +45,6 @@ def check_layout(text, states, plays):
         layout.planes(rules, state)
         if not rules.is_terminal(state) and not any(True for _ in rules.outcomes(state)):
             layout.mask(rules.actions(state))
-
-
-@pytest.mark.parametrize("text", PLAIN)
-def test_every_game_declares_a_layout_that_holds_what_play_shows(text):
-    """If this fails, complete `layout()` of the game by the character or the action that the error names."""
-    check_layout(text, 200, 3)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("text", [*CATALOG, *SIZES])
-def test_layouts_hold_what_long_play_shows(text):
-    check_layout(text, 10_000, 200)
 
 
 def test_a_layout_numbers_actions_densely_and_draws_planes():
@@ -81,17 +78,13 @@ def test_a_game_of_few_positions_needs_no_declaration_and_no_board():
     assert layout.planes(rules, 5) == bytes([1, 0, 1, *[0] * 60, *[0] * 63])
 
 
-def test_a_complete_book_gives_the_layout_of_a_game_of_many_positions(monkeypatch):
+def test_a_complete_book_gives_the_layout_of_a_game_of_many_positions_and_a_folded_one_lacks_images(monkeypatch):
     monkeypatch.setattr("solver.export.layout.FEW", 3)
     game = type("Larger", (Stack,), {})(13)
     rules = Rules(game)
     with solver.solve(game) as book:
         assert layout_of(rules, book) == Layout("", 1, 63, (2, 3, 7))
     raises(GameError, r"Larger:13 has over 3 positions .*, or take a complete book", layout_of, rules)
-
-
-def test_a_folded_book_lacks_images_and_gives_no_layout(monkeypatch):
-    monkeypatch.setattr("solver.export.layout.FEW", 3)
     game = type("Folded", (type(load_game("hexapawn")),), {"layout": None})(3, 3)
     rules = Rules(game)
     with solver.solve(game, symmetry=False) as book:

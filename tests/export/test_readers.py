@@ -90,13 +90,9 @@ def test_it_reads_books_of_games(reader, tmp_path, name):
 
 
 @needs_c
-def test_it_reads_estimates(reader, tmp_path):
+def test_it_reads_estimates_and_states_of_many_words(reader, tmp_path):
     write_grown(tmp_path / "grown.lmdb")
     agree(reader, Book(tmp_path / "grown.lmdb"))
-
-
-@needs_c
-def test_it_reads_states_of_many_words(reader, tmp_path):
     chance = random.Random(7)
     base = chance.getrandbits(500)
     stored = {base + (chance.getrandbits(128) >> chance.choice((0, 60, 100))): value for value in VALUES * 60}

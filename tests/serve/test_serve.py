@@ -425,14 +425,8 @@ def test_the_page_names_every_path_parameter_and_status(client):
     assert [path for path in others if f"{path}" not in page] == []
 
 
-def test_without_arguments_each_game_is_served_once():
-    """The book that comes with the package in place of the game that it is of."""
-    names = list(Shelf(all_shipped(CATALOGUE)))
-    assert "minichess:KRPKR" in names and len(names) > len(CATALOGUE) // 2
-
-
 @pytest.mark.slow
-def test_all_that_is_shipped_fits_the_document(tmp_path):
+def test_all_that_is_shipped_is_served_once_and_fits_the_document(tmp_path):
     shelf = Shelf(all_shipped(CATALOGUE))
     client = Client(Application(shelf, Pages(shelf, tmp_path)))
     document = client.get("/v1/openapi.json").facts

@@ -25,7 +25,6 @@ from solver.rules.game import Rules, load_game
 from tests.book.test_ranked import RANKS, reachable, write_rules
 from tests.books import KEPT, called_acyclic, write_expectations
 from tests.exports import FORMAT, SIMPLE, dump, exported, needs_node, node, resealed, with_facts
-from tests.games import CHANCE_GAMES, LARGE_CHANCE_GAMES
 from tests.pages import export_page, modules, named, pages, ported, positions_of
 from tests.pages import node as page_node
 from tests.ways import slow
@@ -252,20 +251,3 @@ def test_javascript_reads_groups_of_any_kind(tmp_path):
         assert (found["right"], found["entries"], found["refused"]) == ([len(some)] * 2, len(some), ["TypeError"] * 6)
         assert found["facts"]["expectation"] == {"of": "utility", "step": 2.0**-30, "error": 2.0**-31}
         assert found["facts"]["root"] == Value(0.0)._asdict()
-
-
-SOME = ("backgammon-bearoff:2,4", "einstein:3,2", "piglet:3", "pig:15", "nannon:3,2,3", "ur:7", "hypergammon")
-
-
-@needs_node
-@pytest.mark.parametrize("names", [SOME, *slow(CHANCE_GAMES + LARGE_CHANCE_GAMES)], ids=["some", "all"])
-def test_rules_run_in_javascript_as_in_python(modules, names):
-    paths = []
-    for name in names:
-        rules = Rules(load_game(name))
-        records = sampled(rules, 40, seed=7)
-        by_chance = [[move["weight"] for move in one["moves"] if "weight" in move] for one in records]
-        assert all(len(weights) in (0, len(one["moves"])) for weights, one in zip(by_chance, records, strict=True))
-        assert any(by_chance) and not all(by_chance)
-        paths.append(ported(modules, name, rules, records))
-    assert page_node("differences", *paths) == {}

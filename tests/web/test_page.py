@@ -317,9 +317,7 @@ def test_rules_that_compile_have_pages_though_they_do_not_translate(tmp_path):
 
 
 def test_margins_that_javascript_rounds_have_no_page(tmp_path):
-    big = write_rules(
-        tmp_path / "big.py", utility="1 << 53", more="score_game = True\ndef tier(self, state): return state"
-    )
+    big = write_rules(tmp_path / "big.py", utility="1 << 53", more="score_game = True")
     with pipeline.solve(load_game(big), tmp_path / "big.lmdb") as book:
         raises(MethodError, r"margins beyond 2\^53", export, book, f"{tmp_path}/site/")
 
