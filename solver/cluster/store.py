@@ -38,6 +38,7 @@ Result = TypeVar("Result")
 OPERATION_TRIES = 8  # of an operation that fails
 READ_TRIES = 3  # tries of a file that is not as it should be
 FIRST_RETRY_SECONDS = 0.05  # seconds before the second try, twice as long before each further one
+TOGETHER_SECONDS = 0.1  # seconds within which drivers may have started together
 RENEWED = 5.0  # seconds between two signs of life
 LOOKED = 10.0  # seconds in which one must be seen of a holder who seems silent: clocks of machines differ
 EXPIRED = 60.0  # seconds without one after which a lease has ended
@@ -313,7 +314,7 @@ class Lease:
         _held.add(self.holder["token"])
         self._write()
         # If several start together, the last one to write holds the lease
-        time.sleep(0.1 * random.random())
+        time.sleep(TOGETHER_SECONDS * random.random())
         self.confirm()
         self._thread = threading.Thread(target=self._renew, daemon=True)
         self._thread.start()

@@ -70,6 +70,7 @@ def ladder(tmp_path_factory):
 def threads(monkeypatch):
     """Threads instead of Ray; what fails is tried again at once; each step is committed."""
     monkeypatch.setattr(store, "FIRST_RETRY_SECONDS", 0.0005)
+    monkeypatch.setattr(store, "TOGETHER_SECONDS", 0)
     monkeypatch.setattr(extras, "cluster_defect", lambda: None)
     monkeypatch.setattr(sharding, "LOCAL_STATES", 10)
     monkeypatch.setattr(shards, "EVERY", 0.0)

@@ -108,6 +108,7 @@ def threads(monkeypatch):
     monkeypatch.setattr(sharding, "LOCAL_STATES", 16)
     monkeypatch.setattr(shards, "EVERY", 0.0)
     monkeypatch.setattr(store, "FIRST_RETRY_SECONDS", 0.0005)
+    monkeypatch.setattr(store, "TOGETHER_SECONDS", 0)
     monkeypatch.setattr(Faults, "strike", Faults.strike)
     monkeypatch.setattr(Faults, "calls", 0)
     MemoryFileSystem.store.clear()
