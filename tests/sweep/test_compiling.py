@@ -51,7 +51,8 @@ def test_what_the_other_process_compiles_is_found(tmp_path):
         from solver.compiled.edges import CompiledMoves
         compiled, free = CompiledMoves(rules), True
         while free and not compiling.are_cached(rules, True):
-            free = bool(time.sleep(0.01))  # not with the turn, which the other would then not wait for
+            time.sleep(0.01)  # without the turn: the other goes on where it is taken
+            free = False
             with contextlib.suppress(BlockingIOError), turn(compiled.listing.py_func.__qualname__, wait=False):
                 free = True
         compiled.moves
