@@ -44,8 +44,9 @@ CHECKS_ALL = False  # tests check the package's own rules, too
 def identity_of(rules: Rules, constants: dict[str, Any], module: str) -> str:
     """Return 24 hex digits that identify compiled code.
 
-    They depend on the rules, on the folders of their files, since moved rules must not load old code, and on all
-    sources that are compiled with them: the imports of the kernels' file, and the compiler's own.
+    They depend on the rules and on all sources that are compiled with them: the imports of the kernels' file, and the
+    compiler's own. They also depend on where the files of the rules and their base classes lie: moved rules must not
+    load old code.
     """
     home = [cls.__module__ for cls in type(rules.game).__mro__]
     sources = digest_behind(str(HOME / "binding.py"), module)

@@ -84,7 +84,7 @@ def test_a_method_of_one_game_hides_no_parameter_of_another(tmp_path):
         assert rules.answer(bind(rules, load_game(f"{tmp_path / name}::Race")), "actions", 0) == [1, 2]
 
 
-def test_cached_kernels_are_found_without_the_compiler(tmp_path, monkeypatch):
+def test_cached_kernels_are_found_without_the_compiler_unless_a_base_class_moved(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     rules = Rules(load_game(f"{write_race(tmp_path / 'cached.py')}::Race"))
     assert not are_cached(rules, tiers=True)
@@ -92,6 +92,9 @@ def test_cached_kernels_are_found_without_the_compiler(tmp_path, monkeypatch):
     (tmp_path / "kernels_0123").mkdir()
     (tmp_path / "kernels_0123" / name).touch()
     assert are_cached(rules, tiers=True) and not are_cached(rules, tiers=False)
+    bases = [type(load_game(f"{write_race(tmp_path / name)}::Race")) for name in ("here.py", "there.py")]
+    games = [type("Longer", (base,), {})(12) for base in bases]
+    assert len({identity_of(Rules(game), {}, edges.__file__) for game in games}) == 2
 
 
 def package_imports(path):
