@@ -13,6 +13,8 @@ test("division rounds down, and the rest has the sign of the divisor", () => {
 test("truth values are numbers, too", () => {
   assert.ok(py.Eq(true, 1n));
   assert.ok(py.In(true, [1n, 2n]));
+  for (const one of [1n, 1, true]) assert.ok(py.In(one, py.dict([[true, "x"]])) && py.In(one, py.dict([[1, "x"]])));
+  assert.ok(!py.In(1.5, py.dict([[1n, "x"]])));
 });
 
 test("texts that Python reads as no number are none", () => {

@@ -260,8 +260,8 @@ function compared(a, b) {
   return differs < 0 ? a.length - b.length : differs >= b.length ? 1 : compared(a[differs], b[differs]);
 }
 
-/** What a dict knows a number, a truth value or text by. */
-const key = (item) => (typeof item === "boolean" ? whole(item) : item);
+/** What a dict knows a number, a truth value or text by: 1.0 and True are 1. */
+const key = (item) => (typeof item === "boolean" || Number.isInteger(item) ? BigInt(item) : item);
 
 const size = (item) => (typeof item === "string" ? [...item].length : item.length ?? item.size);
 
