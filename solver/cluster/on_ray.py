@@ -34,7 +34,6 @@ from typing import Any
 from solver.base import files, sharding, system
 from solver.base.errors import MethodError, ResourceError, SolverError
 from solver.base.extras import free_memory, private_part
-from solver.base.sharding import LOCAL_WORKERS
 from solver.cluster.engine import Engine, Host, Hosted, Node, too_large
 
 TASKS = "solver.cluster.tasks"  # what workers import while they wait
@@ -177,12 +176,12 @@ def connect(where: str, memory: int | None = None) -> Hosted:
 
 def is_local(where: str) -> bool:
     """Whether a cluster is started on this machine, which has the rules and the store of its driver."""
-    return re.fullmatch(LOCAL_WORKERS, where) is not None
+    return re.fullmatch(sharding.LOCAL_WORKERS, where) is not None
 
 
 def refuse_address(where: str) -> None:
     """Raise MethodError for a text that is not the address of a cluster."""
-    if re.fullmatch(rf"{LOCAL_WORKERS}|auto|(?!local:)(ray://)?[^/\s]+:\d+", where) is None:
+    if re.fullmatch(rf"{sharding.LOCAL_WORKERS}|auto|(?!local:)(ray://)?[^/\s]+:\d+", where) is None:
         reason = "describes machines, for solver estimate" if "=" in where else "is not an address of a cluster"
         raise MethodError(f"{where[:80]!r} {reason}: say local, local:N, auto, host:6379 or ray://host:10001")
     if where.startswith(CLIENT) and importlib.util.find_spec("grpc") is None:
@@ -204,7 +203,7 @@ def opened(where: str, memory: int | None) -> RayEngine:
     # answers are of its types; Ray's start is mostly waiting
     threading.Thread(target=importlib.import_module, args=(TASKS,), daemon=True).start()
     with contextlib.ExitStack() as started:
-        if count := re.fullmatch(LOCAL_WORKERS, where):
+        if count := re.fullmatch(sharding.LOCAL_WORKERS, where):
             ray = _start(started, int(count[1] or system.cores()), memory or free_memory())
         else:
             ray = _join(started, where)
