@@ -147,7 +147,8 @@ def puzzles_command(
     form = "json" if as_json else "sheet" if target is not None else form
     if form == "csv":
         writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerows([measures.PUZZLE_COLUMNS, *map(measures.puzzle_row, selected)])
+        rows = (measures.puzzle_facts(puzzle) | {"line": " ".join(puzzle.line)} for puzzle in selected)
+        writer.writerows([measures.PUZZLE_COLUMNS, *(row.values() for row in rows)])
     for index, puzzle in enumerate(selected, 1):
         if form == "text":
             click.echo(measures.puzzle_text(rules, puzzle, index))

@@ -23,17 +23,7 @@ class Achi(NamedTuple):
     drawing = men.drawing(1)
 
     def actions(self, state: int) -> Iterator[int]:
-        if men.is_placing(state, 4):
-            for point in range(9):
-                if not (state | state >> 9) >> point & 1:
-                    yield 81 + point
-        else:
-            for point in range(9):
-                if men.mine(state) >> point & 1:
-                    ends = men.targets(state, point, 1)
-                    for end in range(9):
-                        if ends >> end & 1:
-                            yield 9 * point + end
+        yield from men.actions(state, 4, 1)
 
     def is_terminal(self, state: int) -> bool:
         if men.has_line(men.theirs(state), 8):

@@ -86,26 +86,29 @@ class ConnectFour(NamedTuple):
         """Ply by ply, then by the heights of the columns, the last one first, then by the mover's stones.
 
         Of these the highest row decides first: stones below others matter less, so neighbours have equal values. Boards
-        where the mover has a line, which no play leads to, leave gaps.
+        with a line have no rank, and leave gaps: no play goes on from them.
         """
         occupied = self._occupied(state)
         stones = occupied.bit_count()
-        mine = (state & occupied).bit_count()
-        if state & ~occupied != occupied + self._bottom() or mine != stones // 2 or self._has_line(state & occupied):
+        mine = state & occupied
+        if state & ~occupied != occupied + self._bottom() or mine.bit_count() != stones // 2:
+            return -1
+        if self._has_line(mine) or self._has_line(occupied & ~mine):
             return -1
         shape = 0
         left = stones
         for column in range(self.width - 1, -1, -1):
-            height = (occupied >> column * (self.height + 1) & (1 << self.height) - 1).bit_count()
+            height = (occupied & self._column(column)).bit_count()
             for lower in range(height):
                 shape += self._shapes(column, left - lower)
             left -= height
-        rank = shape * choose(stones, mine) + place_of(self._by_rows(state & occupied), self._by_rows(occupied))
+        rank = shape * choose(stones, stones // 2) + place_of(self._by_rows(mine), self._by_rows(occupied))
         for fewer in range(stones):
             rank += self._shapes(self.width, fewer) * choose(fewer, fewer // 2)
         return rank
 
     def unrank(self, rank: int) -> int:
+        """The state of that rank; -n, if boards of n ranks from this one on have the same line."""
         stones = 0
         states = 1
         while rank >= states:
@@ -128,8 +131,23 @@ class ConnectFour(NamedTuple):
                 lower = self._shapes(column, left)
             guards |= guard
         occupied = guards - self._bottom()
-        mine = self._by_columns(choice_at(rank % ways, stones // 2, self._by_rows(occupied)))
-        return -1 if self._has_line(mine) else guards | mine
+        cells = self._by_rows(occupied)
+        chosen = choice_at(rank % ways, stones // 2, cells)
+        mine = self._by_columns(chosen)
+        theirs = occupied & ~mine
+        if not self._has_line(mine) and not self._has_line(theirs):
+            return guards | mine
+        # The line stays, whoever has the lowest cells that it does without
+        free = 0
+        cell = 1
+        while self._has_line(mine & ~cell) or self._has_line(theirs & ~cell):
+            mine &= ~cell
+            theirs &= ~cell
+            free += 1
+            cell = 1 << free % self.width * (self.height + 1) + free // self.width
+        lower = (1 << free) - 1
+        ways = choose((cells & lower).bit_count(), (chosen & lower).bit_count())
+        return place_of(chosen & lower, cells & lower) - ways
 
     def bounds(self, state: int) -> tuple[int, int]:
         """The result that a player can hold by answering every stone on top of it (Allis 1988, claimeven).

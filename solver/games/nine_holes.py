@@ -22,17 +22,7 @@ class NineHoles(NamedTuple):
     drawing = men.drawing(3)
 
     def actions(self, state: int) -> Iterator[int]:
-        if men.is_placing(state, 3):
-            for point in range(9):
-                if not (state | state >> 9) >> point & 1:
-                    yield 81 + point
-        else:
-            for point in range(9):
-                if men.mine(state) >> point & 1:
-                    ends = men.targets(state, point, 3)
-                    for end in range(9):
-                        if ends >> end & 1:
-                            yield 9 * point + end
+        yield from men.actions(state, 3, 3)
 
     def is_terminal(self, state: int) -> bool:
         if men.has_line(men.theirs(state), 6):

@@ -27,12 +27,7 @@ class Tapatan(NamedTuple):
         return men.LINES[0] | men.LINES[2] << 9
 
     def actions(self, state: int) -> Iterator[int]:
-        for point in range(9):
-            if men.mine(state) >> point & 1:
-                ends = men.targets(state, point, 1)
-                for end in range(9):
-                    if ends >> end & 1:
-                        yield 9 * point + end
+        yield from men.actions(state, 0, 1)
 
     def is_terminal(self, state: int) -> bool:
         others = men.theirs(state)

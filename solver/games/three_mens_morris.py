@@ -32,17 +32,7 @@ class ThreeMensMorris(NamedTuple):
             raise ValueError("slides is 0 (rows, columns), 1 (centre to corners), 2 (all neighbours) or 3 (anywhere)")
 
     def actions(self, state: int) -> Iterator[int]:
-        if men.is_placing(state, 3):
-            for point in range(9):
-                if not (state | state >> 9) >> point & 1:
-                    yield 81 + point
-        else:
-            for point in range(9):
-                if men.mine(state) >> point & 1:
-                    ends = men.targets(state, point, self.slides)
-                    for end in range(9):
-                        if ends >> end & 1:
-                            yield 9 * point + end
+        yield from men.actions(state, 3, self.slides)
 
     def result(self, state: int, action: int) -> int:
         return men.moved(state, action)

@@ -191,11 +191,6 @@ def puzzle_facts(puzzle: Puzzle) -> dict[str, Any]:
     return {"position": f"#{puzzle.state}", **{name: getattr(puzzle, name) for name in PUZZLE_COLUMNS[1:]}}
 
 
-def puzzle_row(puzzle: Puzzle) -> list[Any]:
-    """Return the columns of a puzzle, those of PUZZLE_COLUMNS."""
-    return [" ".join(value) if isinstance(value, list) else value for value in puzzle_facts(puzzle).values()]
-
-
 def puzzle_text(rules: Rules, puzzle: Puzzle, number: int) -> str:
     """Return a puzzle for people: the board, the task, and the solution below it."""
     task = GOALS[puzzle.goal].format(puzzle.distance)

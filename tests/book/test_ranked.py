@@ -32,12 +32,7 @@ __all__ = ["way"]  # a fixture
 
 RANKED = [text for text in SMALL_GAMES if Rules(load_game(text)).rank and not Rules(load_game(text)).numbering]
 EDGES = [text for text in EDGE_GAMES if Rules(load_game(text)).rank]
-DENSITY = 3  # ranks for each state that play can reach, at most
-
-
-def reachable(rules):
-    """All states that play can reach, not folded."""
-    return set(enumerate_states(rules.game))
+DENSITY = 4  # ranks for each state that has one, at most
 
 
 def write_rules(path, ranks):
@@ -68,6 +63,7 @@ class Heaps(NamedTuple):
     def utility(self, state): return -1
     def tier(self, state): return 9 - (state & 3) - (state >> 2 & 3) - (state >> 4 & 3)
 '''
+UNEVEN = "63 - rank // 2 if rank < 127 and rank % 2 == 0 else -2 if rank < 127"
 RANKS = """
     def rank(self, state):
         return 63 - state if state < 64 else -1
@@ -80,14 +76,17 @@ RANKS = """
 @pytest.mark.parametrize("text", slowly(RANKED, "connect-four:4,3"))
 def test_ranks_are_a_dense_range_and_tell_their_states(text):
     rules = Rules(load_game(text))
-    states = reachable(rules)
+    states = [
+        state for state in enumerate_states(rules.game) if not rules.is_terminal(state) or rules.rank(state) != -1
+    ]
     ranks = {rules.rank(state): state for state in states}
     assert len(ranks) == len(states)
     assert all(rules.unrank(rank) == state for rank, state in ranks.items())
     assert min(ranks) >= 0 and max(ranks) < DENSITY * len(states)
     others = [rules.unrank(rank) for rank in range(2 * max(ranks) + 2)]
-    assert all(state in (-1, ranks.get(rank, state)) for rank, state in enumerate(others))
+    assert all(state < 0 or state == ranks.get(rank, state) for rank, state in enumerate(others))
     assert all(rules.rank(state) == rank for rank, state in enumerate(others) if state >= 0)
+    assert all(max(others[rank : rank - state]) < 0 for rank, state in enumerate(others) if state < -1)
     chance = random.Random(1)
     for number in [*range(3000), *(chance.getrandbits(chance.choice((13, 20, 24, 62))) for _ in range(5000))]:
         rank = rules.rank(number)
@@ -196,7 +195,7 @@ def test_compiled_and_plain_ranked_books_are_the_same_bytes_whatever_the_workers
 def test_what_play_cannot_reach_is_missing_though_its_neighbours_answer():
     """A board of as many stones of both, without a line, whose bottom row the first player cannot have left."""
     with solve("connect-four:3,3,3", codec="ranked", symmetry=False) as book:
-        states, numbered = reachable(book.rules), map(book.header.keys(book.rules).state, range(1000))
+        states, numbered = set(enumerate_states(book.rules.game)), map(book.header.keys(book.rules).state, range(1000))
         unreachable = [state for state in numbered if state >= 0 and state not in states]
         assert len(unreachable) > 10 and {book.get(state) for state in unreachable} == {None}
         assert len([state for state in states if state in book]) == len(book)
@@ -342,7 +341,7 @@ def test_opening_books_may_be_ranked(monkeypatch):
     text = "connect-four:3,3,3"
     with solve(text, max_ply=4) as book, solve(text, max_ply=4, codec="ranked") as other:
         assert dict(other.items()) == dict(book.items())
-        assert not any(state in other for state in reachable(book.rules) if state not in book)
+        assert not any(state in other for state in set(enumerate_states(book.rules.game)) if state not in book)
 
 
 def test_a_book_of_rules_of_your_own_is_read_with_them(tmp_path, path):
@@ -364,6 +363,7 @@ def test_a_book_of_rules_of_your_own_is_read_with_them(tmp_path, path):
         (RANKS.replace("return 63 - rank if", "return 62 - rank if"), "must be the state"),
         (RANKS.replace("return 63 - state if", "return -5 if"), "ranks of states are ints"),
         (RANKS.replace("return 63 - rank if rank < 64 else -1", "return (63 - rank) & 62 | 1"), "of another rank"),
+        (RANKS.replace("63 - state", "126 - 2 * state").replace("63 - rank if rank < 64", UNEVEN), "of another rank"),
         (RANKS.partition("    def unrank")[0], "they go together"),
         (RANKS.replace("(self, rank)", "(self, number)"), "name its parameters"),
     ],

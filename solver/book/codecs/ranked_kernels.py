@@ -49,24 +49,26 @@ def ranks_of(states: NDArray[Any], ranks: NDArray[Any]) -> None:
 
 @inlined
 def state_of(rank: int) -> Any:
-    """The state of a rank that a book may hold, else -1."""
+    """The state of a rank that a book may hold, else -n: n ranks from this one on have no such state."""
     state = game.unrank(rank)
-    if state < 0 or game.is_terminal(state) or (FOLDS and game.canonical(state) != state):
+    if state >= 0 and (game.is_terminal(state) or (FOLDS and game.canonical(state) != state)):
         return -1
     return state
 
 
 @kernel
 def fill_symbols(ranks: NDArray[Any], indices: NDArray[Any], symbols: NDArray[Any]) -> None:
-    """Write the symbols of all ranks from the first to the last."""
-    index = 0
+    """Write the symbols of all ranks from the first to the last into zeros."""
+    index = asked = 0
     for at in range(len(symbols)):
         rank = ranks[0] + at
         # Only missing states are wanted
         if rank == ranks[index]:
             index += 1
-        else:
-            symbols[at] = state_of(rank) >= 0
+        elif rank >= asked:
+            state = state_of(rank)
+            symbols[at] = state >= 0
+            asked = rank - min(state, -1)
     fill(ranks, indices, symbols)
 
 
@@ -304,11 +306,13 @@ def states_of(
     """
     count = 0
     path = np.empty((FURTHEST, 4), np.int64)
-    for rank in range(starts[group], starts[group + 1]):
-        state = state_of(firsts[group] + rank - starts[group]) if symbols[rank] else -1
+    asked = 0
+    for place in range(starts[group], starts[group + 1]):
+        state = state_of(firsts[group] + place - starts[group]) if symbols[place] and place >= asked else -1
         if state < 0:
+            asked = max(asked, place - state)
             continue
-        index = np.int64(symbols[rank]) - 1
+        index = np.int64(symbols[place]) - 1
         indices[count] = index_of(state, index, tells, firsts, starts, symbols, merits, path)
         states[count] = state
         count += 1
@@ -411,9 +415,7 @@ class Compiled:
         self, states: NDArray[np.int64], indices: Any, pieces: list[slice], bits: int, keys: Any, team: Workers
     ) -> None:
         """Append the symbols to all keys, as `add_symbols` does to some."""
-        shift, cells = 0, np.empty(0, np.uint32)
-        if self.plain.tells:
-            shift, _, cells = cells_of(states)
+        shift, _, cells = cells_of(states)
 
         def wrong_in(piece: slice) -> int:
             wrong_index: int = self.kernels.add_symbols(
@@ -430,7 +432,7 @@ class Compiled:
         """`ranked.encode_chunk` at the speed of C."""
 
         def filled(begin: int, end: int) -> bytes:
-            symbols = np.empty(ranks[end - 1] - ranks[begin] + 1, f"<u{index_bytes}")
+            symbols = np.zeros(ranks[end - 1] - ranks[begin] + 1, f"<u{index_bytes}")
             self.kernels.fill_symbols(ranks[begin:end], indices[begin:end], symbols)
             return symbols.tobytes()
 

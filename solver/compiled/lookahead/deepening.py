@@ -37,7 +37,7 @@ import numpy as np
 from numba.extending import register_jitable
 
 from solver.base import value
-from solver.compiled.exact.table import bucket_of, has_key, new_table, size_of, write_key
+from solver.compiled.exact.table import bucket_of, has_key, size_of, write_key
 from solver.compiled.lookahead.depth import TAKEN, Field, Frame, Model, Move, Path, Window, lifted, list_moves_at
 from solver.compiled.states import Words, copy_row, put_state, state_at, state_in
 from solver.search import SearchStatus
@@ -50,12 +50,6 @@ DEPTH_BITS = (1 << 20) - 1
 WHOLE_WINDOW = 1 << 20
 OWN_IMAGE = 1 << 21
 ACTION_SHIFT = 22
-
-
-def new_bounds(size: int) -> tuple[Words, Any]:
-    """An empty table of the largest power of two of bytes within `size`, both ways. Raises MethodError below 1024."""
-    table = new_table(size)
-    return table, table.view(np.float64)
 
 
 @register_jitable(forceinline=True, **PART)

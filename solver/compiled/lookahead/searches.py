@@ -22,6 +22,7 @@ from solver.base.system import cores
 from solver.check.conformance import OTHERWISE, check_game
 from solver.compiled import agreement
 from solver.compiled.binding import compiling
+from solver.compiled.exact.table import new_table
 from solver.compiled.lookahead import deepening
 from solver.compiled.lookahead.depth import CompiledDepth, Field, Frame, Model, Move, Window, new_model, new_path
 from solver.compiled.states import Words, doubled, more_of, packed, read_state, write_state
@@ -56,7 +57,8 @@ class Lookahead:
             self._depth = CompiledDepth(self.rules)
         self._more = extra_words = more_of(self.rules.bits)
         self._asked = self._depth.address, self.rules.scores, *extra_words
-        self._memory = deepening.new_bounds(table)
+        bounds = new_table(table)
+        self._memory = bounds, bounds.view(np.float64)
         self._path = new_path(extra_words)
         self.nodes: int = 0
         self.use(model)

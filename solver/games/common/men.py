@@ -6,6 +6,7 @@ of a new piece. `slides`: 0 along rows and columns, 1 also between the centre an
 any point. The games have cycles; repetition is a draw.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 LINES = (0o007, 0o070, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124)  # rows, columns, diagonals
@@ -57,6 +58,19 @@ def can_move(state: int, slides: int) -> bool:
         if mine(state) >> point & 1 and targets(state, point, slides):
             return True
     return False
+
+
+def actions(state: int, men: int, slides: int) -> Iterator[int]:
+    """The actions of a state: players place pieces until each has `men`, then they move them."""
+    placing = is_placing(state, men)
+    for point in range(9):
+        if placing and not (state | state >> 9) >> point & 1:
+            yield 81 + point
+        if not placing and mine(state) >> point & 1:
+            ends = targets(state, point, slides)
+            for end in range(9):
+                if ends >> end & 1:
+                    yield 9 * point + end
 
 
 def moved(state: int, action: int) -> int:
