@@ -50,7 +50,7 @@ LONG = {  # which take gigabytes and minutes to hours, with their options
     "ur:5,1": " --memory 6G", "ur:7": " --memory 14G",
 }  # fmt: skip
 LEFT_OUT = {"micro-shogi:1"}  # small enough to be shipped, but 2 MB are all there is room for
-OPENINGS = {"connect-four": 8}  # opening books to that ply, which take hours: they stay as they were entered
+OPENINGS = {"connect-four": 10}  # opening books to that ply, which take hours: they stay as they were entered
 
 
 def solved(game: str, folder: Path, done: Path | None) -> Book:

@@ -163,12 +163,12 @@ def test_an_opening_book_ends_where_it_ends(monkeypatch):
     """Nothing is searched for `info`, nor for `line` unless it is asked to be."""
     monkeypatch.setattr(Live, "solve", None)
     facts = json.loads(ok("info", "connect-four", "--json"))
-    assert (facts["longest"]["distance"], len(facts["longest"]["line"])) == (41, 8)
+    assert (facts["longest"]["distance"], len(facts["longest"]["line"])) == (41, 10)
     assert " ...\n" in ok("info", "connect-four")
     facts = json.loads(ok("line", "connect-four", "--json"))
-    assert (facts["distance"], len(facts["moves"])) == (41, 8)
-    assert facts["ending"].startswith("the book ends here: win in 33 for the side to move; --budget SECONDS searches")
-    fails(3, "--budget", "line", "connect-four", "4444412212")
+    assert (facts["distance"], len(facts["moves"])) == (41, 10)
+    assert facts["ending"].startswith("the book ends here: win in 31 for the side to move; --budget SECONDS searches")
+    fails(3, "--budget", "line", "connect-four", "44444122123")
     assert "the book ends here" not in ok("line", "connect-four", "444441223335")
 
 
