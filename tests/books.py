@@ -25,7 +25,7 @@ from tests.written import write_rules
 
 KEYED_BY_STATE = ("instant", "compact")  # the codecs that take any states and values; ranked ones are of a game
 EVERY_KEYED = (*KEYED_BY_STATE, "steps", "wide")  # and samples of expectations, and of states of more than 63 bits
-KEPT = sorted((Path(__file__).parent / "data" / "format1").glob("*.lmdb"))  # since format 1 began; never made anew
+KEPT = sorted((Path(__file__).parent / "data" / "format1").glob("*.lmdb"))  # of format 1
 PART = 1 << 16  # a block of any codec
 VALUES = [Value(0), *(Value(1, one) for one in range(1, 30)), *(Value(-1, one) for one in range(30))]
 

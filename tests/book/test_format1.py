@@ -1,4 +1,4 @@
-"""Books of format 1, kept as files from the day it began: every later version reads them. Nobody makes them anew."""
+"""Books of format 1, kept as files: every later version reads them. Only new ranks of their game make a book anew."""
 
 import csv
 

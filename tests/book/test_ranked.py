@@ -76,9 +76,7 @@ RANKS = """
 @pytest.mark.parametrize("text", slowly(RANKED, "connect-four:4,3"))
 def test_ranks_are_a_dense_range_and_tell_their_states(text):
     rules = Rules(load_game(text))
-    states = [
-        state for state in enumerate_states(rules.game) if not rules.is_terminal(state) or rules.rank(state) != -1
-    ]
+    states = [one for one in enumerate_states(rules.game) if not rules.is_terminal(one) or rules.rank(one) != -1]
     ranks = {rules.rank(state): state for state in states}
     assert len(ranks) == len(states)
     assert all(rules.unrank(rank) == state for rank, state in ranks.items())

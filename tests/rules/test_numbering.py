@@ -12,7 +12,8 @@ from solver.book import Book, streaming
 from solver.check.conformance import check_game
 from solver.rules.game import Rules, load_game
 from solver.rules.numbering import Numbering
-from tests.book.test_ranked import RANKS, reachable, write_rules
+from tests.book.test_ranked import RANKS, write_rules
+from tests.naive import enumerate_states
 from tests.refusals import raises
 from tests.ways import slow
 
@@ -84,7 +85,7 @@ NUMBERED = ("tic-tac-toe", "breakthrough:3,3,1", "quixo:3", "three-mens-morris")
 @pytest.mark.parametrize("text", ["breakthrough:2,4,2", *slow(*NUMBERED)])
 def test_every_state_of_play_that_goes_on_has_a_number_of_its_own(text):
     rules = Rules(load_game(text))
-    states = {state for state in reachable(rules) if not rules.is_terminal(state)}
+    states = {state for state in enumerate_states(rules.game) if not rules.is_terminal(state)}
     states |= {rules.canonical(state) for state in states}
     numbers = {rules.numbering.rank(state): state for state in states}
     assert len(numbers) == len(states) and min(numbers) >= 0
