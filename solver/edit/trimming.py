@@ -11,7 +11,7 @@ import itertools
 import os
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, MutableSequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,10 +39,10 @@ TRIES = 20
 
 
 class Kept(NamedTuple):
-    """States, ascending, and the indices of their values."""
+    """States, ascending, and the indices of their values: arrays of Python's, or a list of wide states."""
 
-    states: MutableSequence[int]
-    indices: MutableSequence[int]
+    states: Any
+    indices: Any
 
 
 class Task(NamedTuple):
@@ -167,8 +167,12 @@ def _kept(task: Task) -> Kept:
         return _found(task, sorted(needed(rules, known, sides, wanted.plies, task.progress)))
     stored = task.none()
     for states, indices in _unsettled(task, keys):
-        stored.states.extend(states)
-        stored.indices.extend(indices)
+        for column, more in zip(stored, (states, indices), strict=True):
+            # Bytes of an array of NumPy's are copied at once
+            if isinstance(more, list):
+                column.extend(more)
+            else:
+                column.frombytes(more.astype(column.typecode, copy=False).view("u1"))
         _refuse_beyond(len(stored.states), state_limit)
     return stored
 
@@ -190,7 +194,7 @@ def _found(task: Task, keys: Iterable[int]) -> Kept:
     return stored
 
 
-def _unsettled(task: Task, keys: list[int] | None) -> Iterator[Part]:
+def _unsettled(task: Task, keys: list[int] | None) -> Iterator[Any]:
     """Yield the states that a search of so many plies does not solve, of a book or of some of its states."""
     book, rules, plies = task.book, task.rules, task.wanted.plies
     looked_up = None if keys is None else _found(task, keys)
@@ -212,24 +216,18 @@ def _unsettled(task: Task, keys: list[int] | None) -> Iterator[Part]:
     pieces: Iterable[Any] = streaming.pieces(book, task.progress) if looked_up is None else [looked_up]
     arrays = parts(pieces)
     if not plies:
-        yield from _as_machine_numbers(arrays)
+        yield from arrays
         return
     with Workers(task.workers) as team:
         for left, wrong in team.map(Settling(rules).unsettled(plies, merits), arrays):
             if wrong >= 0:
                 raise _wrong(book, wrong)
-            yield from _as_machine_numbers([left])
+            yield left
 
 
 def _runs_plainly(rules: Rules, count: int) -> bool:
     """Whether plain Python looks at so many states."""
     return count <= PLAIN_LIMIT or rules.plain_only or rules.bits > USUAL or not extras.has_kernels()
-
-
-def _as_machine_numbers(chunks: Iterable[Any]) -> Iterator[Part]:
-    """Arrays of NumPy's as those of Python's, which are joined as quickly."""
-    for states, indices in chunks:
-        yield array("q", states.tobytes()), array("i", indices.astype("i4").tobytes())
 
 
 def _wrong(book: Book, state: int) -> DamagedBook:
