@@ -24,15 +24,15 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import benchmark
 from bench_modules import answers_of_node
 
 from solver.book import Book, shipped
 from solver.play import modules
-from solver.play.player import SECONDS, Player
+from solver.play.player import Player
 from solver.rules.game import Rules, load_game
+from solver.search import SECONDS
 
 GAME = "connect-four"
 NODE = Path(__file__).with_name("bench_answers.mjs")
@@ -124,20 +124,22 @@ def main() -> None:
         "`solver query`": (by_query, asked[: given.cold]),
         "module in Node": (in_node(data), [one for one in asked if one[0] > covered]),
     }
-    rows, results = [], dict[str, Any]()
+    rows = []
     for name, (ask, some) in hosts.items():
-        answers = results[name] = [(ply, *ask(state)) for ply, state in some]
+        answers = [(ply, *ask(state)) for ply, state in some]
         for first, last in BANDS:
             rows += row(f"{name}, plies {first} to {last}", [one for one in answers if first <= one[0] <= last])
         rows += row(f"{name}, all", answers)
     for game, (first, last) in OTHERS.items():
         ask, some = in_process(game), positions(Rules(load_game(game)), given.others, first, last)
-        results[game] = [(ply, *ask(state)) for ply, state in some]
-        rows += row(f"`{game}`, plies {first} to {last}", results[game])
-    table = benchmark.table(("who is asked", "positions", "median, s", "99 %, s", "longest, s", "late"), rows)
+        rows += row(f"`{game}`, plies {first} to {last}", [(ply, *ask(state)) for ply, state in some])
+    columns = "who is asked", "positions", "median, s", "99 %, s", "longest, s", "late"
+    table = benchmark.table(columns, rows)
     print(table)
     if given.publish:
-        benchmark.publish("answers", table, results, "Wall-clock times")
+        benchmark.publish(
+            "answers", table, [dict(zip(columns, cells, strict=True)) for cells in rows], "Wall-clock times"
+        )
 
 
 if __name__ == "__main__":
