@@ -391,10 +391,10 @@ class _Inspector:
                 found = rules.unrank(rank)
                 raise self.fault(state, f"has rank {rank}, unrank({rank}) is {found!r}: it must be the state")
             following = self.call("unrank", rank + 1, rule=rules.unrank)
-            # -n: the next n ranks have no state
+            # -n: n ranks from this one on have no state, so the last of them has none
             lacking = type(following) is int and following < 0
             last = self.call("unrank", rank - following, rule=rules.unrank) if lacking else following
-            if last != -1 if lacking else self.call("rank", last, rule=rules.rank) != rank + 1:
+            if type(last) is int and last >= 0 if lacking else self.call("rank", last, rule=rules.rank) != rank + 1:
                 raise self.fault(state, f"unrank({rank + 1}) is {following!r}, of another rank: -1, if none has it")
 
     def check_tier(self, state: int, child: int) -> None:

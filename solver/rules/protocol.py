@@ -33,7 +33,7 @@ RULES = {
 
 NUMBERS = {
     "rank": ("state",),  # a number >= 0 for each state, without large gaps; -1 for what is none: ranked books
-    "unrank": ("rank",),  # the state of that rank; -1 if none has it, -n if the next n have none; with `rank`
+    "unrank": ("rank",),  # the state of that rank; -1 if none has it, -n if n from it on have none; with `rank`
     "digits": (),  # yields the bits of each digit of a state, as `scan` reads them; goes with it
     "scan": ("place", "memo", "digit"),  # what to remember of the digits so far, -1 for none: numbers states
     "symmetries": (),  # yields where each point goes; with `tables` numbers positions up to symmetry

@@ -339,7 +339,7 @@ def test_opening_books_may_be_ranked(monkeypatch):
     text = "connect-four:3,3,3"
     with solve(text, max_ply=4) as book, solve(text, max_ply=4, codec="ranked") as other:
         assert dict(other.items()) == dict(book.items())
-        assert not any(state in other for state in set(enumerate_states(book.rules.game)) if state not in book)
+        assert not any(state in other for state in enumerate_states(book.rules.game) if state not in book)
 
 
 def test_a_book_of_rules_of_your_own_is_read_with_them(tmp_path, path):
@@ -367,4 +367,5 @@ def test_a_book_of_rules_of_your_own_is_read_with_them(tmp_path, path):
     ],
 )
 def test_ranks_that_are_none_are_found(heaps, body, fault):
+    check_game(heaps(RANKS.replace("rank < 64 else -1", "rank < 64 else -5")))
     raises(GameError, fault, lambda: check_game(heaps(body)))

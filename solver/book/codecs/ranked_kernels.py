@@ -59,16 +59,16 @@ def state_of(rank: int) -> Any:
 @kernel
 def fill_symbols(ranks: NDArray[Any], indices: NDArray[Any], symbols: NDArray[Any]) -> None:
     """Write the symbols of all ranks from the first to the last into zeros."""
-    index = asked = 0
+    index = next_asked = 0
     for at in range(len(symbols)):
         rank = ranks[0] + at
         # Only missing states are wanted
         if rank == ranks[index]:
             index += 1
-        elif rank >= asked:
+        elif rank >= next_asked:
             state = state_of(rank)
             symbols[at] = state >= 0
-            asked = rank - min(state, -1)
+            next_asked = rank - min(state, -1)
     fill(ranks, indices, symbols)
 
 
@@ -306,11 +306,11 @@ def states_of(
     """
     count = 0
     path = np.empty((FURTHEST, 4), np.int64)
-    asked = 0
+    next_asked = 0
     for place in range(starts[group], starts[group + 1]):
-        state = state_of(firsts[group] + place - starts[group]) if symbols[place] and place >= asked else -1
+        state = state_of(firsts[group] + place - starts[group]) if symbols[place] and place >= next_asked else -1
         if state < 0:
-            asked = max(asked, place - state)
+            next_asked = max(next_asked, place - state)
             continue
         index = np.int64(symbols[place]) - 1
         indices[count] = index_of(state, index, tells, firsts, starts, symbols, merits, path)

@@ -266,7 +266,7 @@ def look(rules: Any, memory: Any, path: Any, model: Any, allowance: int) -> Any:
 
     rules: the address of `list_moves`, whether values are scores, and `extra_words` (`compiled.states`), one after the
         other;
-    memory: table and bounds, see `bounds`.
+    memory: `table` and `bounds`, as above.
     search[CHOICE] is the first best action in the game's order, and at first the one to begin with, or -1; frames[0,
     CUT] is whether a state was cut off. Returns PAUSED after `allowance` nodes or NO_ROOM, to be called again when
     there is room; DONE, OUTSIDE or STUCK. Before, `begin`.
