@@ -32,19 +32,14 @@ class Skirmish(NamedTuple):
         return self.side(state, 1) & ~target | mine << cells
 
     def is_terminal(self, state):
-        if self.side(state, 1) == 0:
-            return True
-        for _ in self.actions(state):
-            return False
-        return True
+        return self.side(state, 1) == 0 or not any(True for _ in self.actions(state))
 
     def utility(self, state):
         return 1 if self.side(state, 1) == 0 else -1
 
     def side(self, state, side):
         """The men of the mover, which are in the low bits, or of the other."""
-        cells = self.width * self.height
-        return state >> side * cells & (1 << cells) - 1
+        return state >> side * self.width * self.height & (1 << self.width * self.height) - 1
 
     def step(self, cell, way):
         x, y = cell % self.width + (1, -1, 0, 0)[way], cell // self.width + (0, 0, 1, -1)[way]

@@ -1,7 +1,7 @@
 """Whole books, a piece at a time: read as critically as `verify` reads them, and written anew, in any codec.
 
 The memory for this does not depend on the size of the book. The codec `ranked` is the exception: it sorts all states,
-23 bytes each to write them and 85 to read them (connect-four 5x5).
+17 bytes each to write them (connect-four 5x6) and 85 to read them (5x5).
 """
 
 from __future__ import annotations

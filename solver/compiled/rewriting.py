@@ -265,8 +265,10 @@ class Rewriter:
         if hasattr(value, "py_func") or isinstance(value, type):
             return value
         function = inner(value)
-        if not isinstance(function, types.FunctionType) or (self.is_checked and function in TRUSTED):
+        if not isinstance(function, types.FunctionType):
             return value
+        if function in TRUSTED and (self.is_checked or self.width is None):
+            return function
         return self.rewritten(function)
 
 

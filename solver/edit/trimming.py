@@ -133,6 +133,8 @@ def trim(
         if wanted != Trim(wanted.source, wanted.scope):
             small = small._replace(scope=TRIMMED, trim=wanted, states=None, terminal=None, tiers=None, counts={})
         task = Task(book, rules, wanted, workers, progress)
+        if small.scope != TRIMMED and header.numbers:
+            return _write(task, path, small)
         if wanted.max_bytes is None:
             # no name for the states here, so that their memory is free as soon as they are copied
             return _write(task, path, small, _kept(task))
@@ -234,15 +236,20 @@ def _wrong(book: Book, state: int) -> DamagedBook:
     return DamagedBook(f"{book.path}: state {state} has another value than a search gives it: verify it, solve again")
 
 
-def _write(task: Task, target: str | os.PathLike[str], header: Header, kept: Kept) -> Header:
-    """Write the states left, whose indices are into the palette of the book."""
-    values = list(map(header.kind.kept, task.book.header.palette))
+def _write(task: Task, target: str | os.PathLike[str], header: Header, kept: Kept | None = None) -> Header:
+    """Write the states left, whose indices are into the palette of the book; None stands for all of its states."""
+    book = task.book
+    values = list(map(header.kind.kept, book.header.palette))
     stored: Counter[Value] = Counter()
     examples: dict[Value, int] = {}
-    # Of each index how many states have it, and the first of them
-    if _runs_plainly(task.rules, len(kept.states)):
-        numbers: Any = Counter(kept.indices)
-        firsts: Any = dict(zip(reversed(kept.indices), reversed(kept.states), strict=True))
+    count = len(book if kept is None else kept.states)
+    # Of each index how many states have it, and the first of them, which only a book with distances names
+    if kept is None:
+        numbers: Any = book.header.numbers
+        firsts: Any = [0] * len(values)
+    elif _runs_plainly(task.rules, count):
+        numbers = Counter(kept.indices)
+        firsts = dict(zip(reversed(kept.indices), reversed(kept.states), strict=True))
     else:
         from solver.book.codecs.arrays import tallied
 
@@ -253,22 +260,28 @@ def _write(task: Task, target: str | os.PathLike[str], header: Header, kept: Kep
     longest = max(((value.distance or 0, examples[value]) for value in stored if value.is_win), default=None)
     header = header.holding(stored, longest)
     places = {value: palette_index for palette_index, value in enumerate(header.palette)}
-    chunks = _renumbered(task.rules, kept, [places.get(value, 0) for value in values])
+    parts = streaming.pieces(book, task.progress) if kept is None else _cut(kept)
+    chunks = _renumbered(task.rules, parts, count, [places.get(value, 0) for value in values])
     # The parts have them, until all are copied
     del kept
     return streaming.write(target, header, chunks, task.rules, workers=task.workers, progress=task.progress)
 
 
-def _renumbered(rules: Rules, stored: Kept, table: list[int]) -> Iterator[Part]:
-    """Yield the states, some at a time, and the table's entries at their indices."""
+def _renumbered(rules: Rules, parts: Iterable[Part], count: int, table: list[int]) -> Iterator[Part]:
+    """Yield so many states, some at a time, and the table's entries at their indices."""
 
     def take(table: list[int], indices: Any) -> Any:
         return array("i", map(table.__getitem__, indices))
 
-    if not _runs_plainly(rules, len(stored.states)):
+    if not _runs_plainly(rules, count):
         from solver.book.codecs.arrays import taken as take
+    for states, indices in parts:
+        yield states, take(table, indices)
+
+
+def _cut(stored: Kept) -> Iterator[Part]:
     for begin in range(0, max(1, len(stored.states)), CHUNK):
-        yield stored.states[begin : begin + CHUNK], take(table, stored.indices[begin : begin + CHUNK])
+        yield stored.states[begin : begin + CHUNK], stored.indices[begin : begin + CHUNK]
 
 
 def _fitted(task: Task, path: Path, header: Header, stored: Kept, limit: int) -> Header:

@@ -26,7 +26,7 @@ from solver.search import refuse_chance
 from solver.solving.ways import opening
 
 VERIFY = 0.8  # times of the solve
-TRIM = 0.85e-6  # CPU seconds of a stored state, of `trim --wdl --codec ranked`
+TRIM = 0.58e-6  # CPU seconds of a stored state, of `trim --wdl --codec ranked`
 PACK = 0.07e-6  # the same of `pack`, to the codec compact
 
 

@@ -13,13 +13,12 @@ position, 4 wide and 4 high after the moves 2 2 3, second player to move:
     bits, highest row first    00001  00110  00010  00001
 """
 
-import functools
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from solver.games.common import limits
 from solver.games.common.boards import cells_of, check_turns, stacked
-from solver.games.common.choices import choice_at, choose, place_of
+from solver.games.common.choices import choice_at, choose, fillings, place_of
 
 GROUP = "alignment"
 
@@ -100,11 +99,11 @@ class ConnectFour(NamedTuple):
         for column in range(self.width - 1, -1, -1):
             height = (occupied & self._column(column)).bit_count()
             for lower in range(height):
-                shape += self._shapes(column, left - lower)
+                shape += fillings(left - lower, column, self.height)
             left -= height
         rank = shape * choose(stones, stones // 2) + place_of(self._by_rows(mine), self._by_rows(occupied))
         for fewer in range(stones):
-            rank += self._shapes(self.width, fewer) * choose(fewer, fewer // 2)
+            rank += fillings(fewer, self.width, self.height) * choose(fewer, fewer // 2)
         return rank
 
     def unrank(self, rank: int) -> int:
@@ -116,19 +115,19 @@ class ConnectFour(NamedTuple):
             stones += 1
             if stones > self.width * self.height:
                 return -1
-            states = self._shapes(self.width, stones) * choose(stones, stones // 2)
+            states = fillings(stones, self.width, self.height) * choose(stones, stones // 2)
         ways = choose(stones, stones // 2)
         shape = rank // ways
         guards = 0
         left = stones
         for column in range(self.width - 1, -1, -1):
             guard = 1 << column * (self.height + 1)
-            lower = self._shapes(column, left)
+            lower = fillings(left, column, self.height)
             while shape >= lower:
                 shape -= lower
                 guard <<= 1
                 left -= 1
-                lower = self._shapes(column, left)
+                lower = fillings(left, column, self.height)
             guards |= guard
         occupied = guards - self._bottom()
         cells = self._by_rows(occupied)
@@ -283,21 +282,6 @@ class ConnectFour(NamedTuple):
     def place(self, state: int, action: int) -> Iterator[int]:
         stones = (self._occupied(state) & self._column(action)).bit_count()
         yield (self.height - 1 - stones) * self.width + action
-
-    @functools.lru_cache(maxsize=1 << 12)  # noqa: B019  a game is three numbers, and may stay
-    def _shapes(self, columns: int, stones: int) -> int:
-        """The ways to spread so many stones over so many columns, by inclusion and exclusion of columns too high."""
-        stones = min(stones, columns * self.height - stones)  # as many ways, and numbers that fit 64 bits
-        if columns == 0 or stones < 0:
-            return 1 if stones == 0 else 0
-        shapes = 0
-        sign = 1
-        for high in range(columns + 1):
-            left = stones - high * (self.height + 1)
-            if left >= 0:
-                shapes += sign * choose(columns, high) * choose(left + columns - 1, columns - 1)
-            sign = -sign
-        return shapes
 
     def _by_rows(self, stones: int) -> int:
         """Stones with the bits of a row side by side, the lowest row first."""

@@ -1,10 +1,12 @@
 """Ranked books: the ranks of every game that has them, and books that answer exactly what the others answer."""
 
 import contextlib
+import itertools
 import json
 import random
 import struct
 import zlib
+from collections import Counter
 
 import pytest
 
@@ -112,6 +114,11 @@ def test_compiled_choices_are_those_of_the_rules():
                 assert twins.choice_at(place, some, cells) == chosen
                 assert twins.place_of(chosen, cells) == choices.place_of(chosen, cells) == place
     raises(ValueError, "63 items", twins.choose, 64, 2)
+    counts = Counter(map(sum, itertools.product(range(4), repeat=3)))
+    assert all(twins.fillings(some, 3, 3) == choices.fillings(some, 3, 3) == counts[some] for some in range(-2, 12))
+    assert (
+        twins.fillings(20, 12, 4) == choices.fillings(28, 12, 4) == 14_277_186
+    )  # of (1 + x + x^2 + x^3 + x^4)^12 at x^20
 
 
 STACK = """

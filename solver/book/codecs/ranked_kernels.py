@@ -1,14 +1,14 @@
 """Ranks of many states, compiled: as `ranked.Ranks` does for one.
 
-Cost, connect-four 5x5, CPU: 0.1 us for the rank of a state, as much for the state of a rank. The states of a book are
-sorted by rank on all cores: 23 bytes of memory a state. Reading them back takes one core and 85 bytes a state.
+Cost, connect-four 5x6, CPU: 0.05 us for the rank of a state, as much for the state of a rank. The states of a book are
+sorted by rank on all cores: 17 bytes of memory a state. Reading them back takes one core and 85 bytes a state.
 """
 
 from __future__ import annotations
 
+import functools
 import sys
-from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,25 +23,26 @@ from solver.book.mapping import bodies_of
 from solver.book.solution import Part
 from solver.compiled.binding import bind, compiling, inlined, kernel
 from solver.compiled.edges import lift, terminal_merit
-from solver.store.directory import cells_of
 from solver.store.packed import Table
 from solver.store.runs import spans, splitters
 from solver.store.shared import part
 from solver.store.sorting import radix_sort
 
-Group = tuple[int, NDArray[Any]]  # its first rank, and the symbols of all
+Array = NDArray[Any]
+Group = tuple[int, Array]  # its first rank, and the symbols of all
 
 game: Any = None  # constants of the bound copies
 FOLDS = OUTLOOK = REPLIES = False
 ALL = -1  # actions, in place of their bits
 FURTHEST = 4096  # plies that a value may be away from where it is stored
 COMPARED = 1000  # states that the plain rules are asked about as well
+CHECKED = 1 << 20  # states of a book, about, whose values are compared with those that children tell
 UNKNOWN, LACKING = 1 << 60, 1 << 61  # no merits: not told; of a state that the book lacks
 fill = part(ranked.fill)
 
 
 @kernel
-def ranks_of(states: NDArray[Any], ranks: NDArray[Any]) -> None:
+def ranks_of(states: Array, ranks: Array) -> None:
     """Write the rank of each of the states, which are in a book."""
     for i in range(len(states)):
         ranks[i] = game.rank(states[i])
@@ -57,7 +58,7 @@ def state_of(rank: int) -> Any:
 
 
 @kernel
-def fill_symbols(ranks: NDArray[Any], indices: NDArray[Any], symbols: NDArray[Any]) -> None:
+def fill_symbols(ranks: Array, indices: Array, symbols: Array) -> None:
     """Write the symbols of all ranks from the first to the last into zeros."""
     index = next_asked = 0
     for at in range(len(symbols)):
@@ -123,66 +124,44 @@ def child_of(state: Any, choices: int, child_index: int) -> Any:
 
 
 @kernel
-def told_by_children(
-    states: NDArray[Any],
-    merits: NDArray[Any],
-    indices: NDArray[Any],
-    shift: int,
-    cells: NDArray[Any],
-    state: Any,
-    choices: int,
-    bare: bool,
-) -> Any:
-    """The merit that the children by these actions give a state, LACKING where the states lack one of them.
-
-    The states ascend; cells[i] is where those begin whose bits from `shift` on are i more than the first one's.
-    """
-    first_cell = states[0] >> shift
+def told_by_children(states: Array, merits: Array, indices: Array, state: Any, choices: int, bare: bool) -> Any:
+    """The merit that the children by these actions give a state, LACKING where the states, which ascend, lack one."""
     best = UNKNOWN
-    child_index = 0
-    child = child_of(state, choices, 0)
-    while child >= 0:
-        if game.is_terminal(child):
-            merit = end_of(child, bare)
-        else:
-            cell = (child >> shift) - first_cell
-            if not 0 <= cell < len(cells) - 1:
-                return LACKING
-            index = cells[cell] + np.searchsorted(states[cells[cell] : cells[cell + 1]], child)
-            if index == len(states) or states[index] != child:
-                return LACKING
-            merit = merits[indices[index]]
-        merit = lift(merit, False, bare)
-        best = merit if child_index == 0 else max(best, merit)
-        child_index += 1
-        child = child_of(state, choices, child_index)
+    for action in game.actions(state):
+        if choices == ALL or choices >> action & 1:
+            child = game.result(state, action)
+            if game.is_terminal(child):
+                merit = end_of(child, bare)
+            else:
+                if FOLDS:
+                    child = game.canonical(child)
+                index = np.searchsorted(states, child)
+                if index == len(states) or states[index] != child:
+                    return LACKING
+                merit = merits[indices[index]]
+            merit = lift(merit, False, bare)
+            best = merit if best == UNKNOWN else max(best, merit)
     return best
 
 
 @kernel
 def add_symbols(
-    states: NDArray[Any],
-    merits: NDArray[Any],
-    indices: NDArray[Any],
-    begin: int,
-    end: int,
-    shift: int,
-    cells: NDArray[Any],
-    tells: Any,
-    bits: int,
-    keys: NDArray[Any],
+    states: Array, merits: Array, indices: Array, tells: Any, bits: int, keys: Array, begin: int, end: int
 ) -> Any:
     """Append the symbol of each state to keys[begin:end] as their low bits: the index of its value less RECOVERED.
 
     The symbol is 0 if the rules or the children tell the merit. Returns the first place where they tell a wrong one, or
-    -1.
+    -1. Of larger books only some states ask their children, which are anywhere in memory.
     """
+    asked = len(states) // CHECKED + 1
     for i in range(begin, end):
         index = np.int64(indices[i])
         if tells[0]:
             merit, choices = told(states[i], tells[1], tells[2])
             if choices:
-                merit = told_by_children(states, merits, indices, shift, cells, states[i], choices, tells[1])
+                merit = merits[index]
+                if i % asked == 0:
+                    merit = told_by_children(states, merits, indices, states[i], choices, tells[1])
             if merit != UNKNOWN:
                 if merit != merits[index]:
                     return i
@@ -192,7 +171,7 @@ def add_symbols(
 
 
 @kernel
-def stored_index(rank: int, firsts: NDArray[Any], starts: NDArray[Any], symbols: NDArray[Any]) -> Any:
+def stored_index(rank: int, firsts: Array, starts: Array, symbols: Array) -> Any:
     """The index that is stored at a rank, -1 where there is none."""
     group = np.searchsorted(firsts, rank, "right") - 1
     if group < 0 or rank - firsts[group] >= starts[group + 1] - starts[group]:
@@ -202,14 +181,7 @@ def stored_index(rank: int, firsts: NDArray[Any], starts: NDArray[Any], symbols:
 
 @kernel
 def merit_of(
-    state: Any,
-    bare: bool,
-    halves: bool,
-    firsts: NDArray[Any],
-    starts: NDArray[Any],
-    symbols: NDArray[Any],
-    merits: NDArray[Any],
-    path: NDArray[Any],
+    state: Any, bare: bool, halves: bool, firsts: Array, starts: Array, symbols: Array, merits: Array, path: Array
 ) -> Any:
     """The merit of a state of a book: its own, or the one that rules and children tell, or LACKING.
 
@@ -246,14 +218,7 @@ def merit_of(
 
 @kernel
 def index_of(
-    state: Any,
-    index: Any,
-    tells: Any,
-    firsts: NDArray[Any],
-    starts: NDArray[Any],
-    symbols: NDArray[Any],
-    merits: NDArray[Any],
-    path: NDArray[Any],
+    state: Any, index: Any, tells: Any, firsts: Array, starts: Array, symbols: Array, merits: Array, path: Array
 ) -> Any:
     """The palette index of a state that has this one at its rank; beyond the palette for a value that is none of it."""
     if tells[0]:
@@ -266,13 +231,7 @@ def index_of(
 
 @kernel
 def indices_of(
-    states: NDArray[Any],
-    tells: bool,
-    firsts: NDArray[Any],
-    starts: NDArray[Any],
-    symbols: NDArray[Any],
-    merits: NDArray[Any],
-    indices: NDArray[Any],
+    states: Array, tells: bool, firsts: Array, starts: Array, symbols: Array, merits: Array, indices: Array
 ) -> None:
     """Write the palette index of each rank, or -1 for a rank that no state of the book has."""
     path = np.empty((FURTHEST, 4), np.int64)
@@ -290,14 +249,7 @@ def indices_of(
 
 @kernel
 def states_of(
-    group: int,
-    tells: Any,
-    firsts: NDArray[Any],
-    starts: NDArray[Any],
-    symbols: NDArray[Any],
-    merits: NDArray[Any],
-    states: NDArray[Any],
-    indices: NDArray[Any],
+    group: int, tells: Any, firsts: Array, starts: Array, symbols: Array, merits: Array, states: Array, indices: Array
 ) -> Any:
     """Write the states that the ranks of a group hold, and the indices of their values; how many there are.
 
@@ -322,17 +274,19 @@ def states_of(
     return count
 
 
-def columns(chunks: Iterable[Part], count: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """The states and indices of all parts, `count` of them at most."""
-    states, indices = np.empty(count, np.int64), np.empty(count, np.int32)
-    offset = 0
-    for some, places in chunks:
-        end = offset + len(some)
-        if end > count:
-            raise ValueError(f"at least {end} states came, the header says {count}")
-        states[offset:end], indices[offset:end] = some, places
-        offset = end
-    return states[:offset], indices[:offset]
+def gathered(chunks: Iterable[Part], columns: Sequence[Array], size: int) -> Iterator[slice]:
+    """Copy states and indices into columns, and yield where they are, `size` at a time, as soon as they are there."""
+    begin = end = 0
+    for chunk in chunks:
+        before, end = end, end + len(chunk[0])
+        for column, more in zip(columns, chunk, strict=True):
+            column[before:end] = more
+        while end - begin >= size:
+            yield slice(begin, begin + size)
+            begin += size
+    if end != len(columns[0]):
+        raise ValueError(f"{end} states came, the header says {len(columns[0])}")
+    yield slice(begin, end)
 
 
 def in_order(keys: NDArray[np.int64], pieces: list[slice], team: Workers) -> Iterator[NDArray[np.int64]]:
@@ -382,51 +336,42 @@ class Compiled:
             GameError: A state has no rank, or the rules tell another merit than a state has.
             UncompiledRules: A rank differs from that of the plain rules.
         """
-        states, indices = columns(chunks, count)
-        pieces = [slice(begin, min(begin + chunk, len(states))) for begin in range(0, len(states), chunk)]
-        ranks = self._ranks(states, pieces, team)
         bits = (len(self.merits) - RECOVERED).bit_length()
+        ranks, keys, pieces = self._ranked(chunks, count, chunk, bits, team)
         # One number does not hold both
-        if int(ranks.max(initial=0)) >> 63 - bits:
-            stored = np.zeros_like(ranks)
-            self._add_symbols(states, indices, pieces, bits, stored, team)
+        if keys is not ranks:
             order = np.argsort(ranks)
-            yield ranks[order], stored[order].astype(np.int32) + RECOVERED
+            yield ranks[order], keys[order].astype(np.int32) + RECOVERED
             return
-        self._add_symbols(states, indices, pieces, bits, ranks, team)
-        # Memory for the readers of what is yielded
-        del states, indices
         for keys in in_order(ranks, pieces, team):
             yield keys >> bits, (keys & (1 << bits) - 1).astype(np.int32) + RECOVERED
 
-    def _ranks(self, states: NDArray[np.int64], pieces: list[slice], team: Workers) -> NDArray[np.int64]:
-        """The ranks of all states."""
-        ranks = np.empty_like(states)
-        with compiling(self.rules.game):
-            deque(team.map(lambda piece: self.kernels.ranks_of(states[piece], ranks[piece]), pieces), 0)
-        step = len(states) // COMPARED + 1
+    def _ranked(
+        self, chunks: Iterable[Part], count: int, chunk: int, bits: int, team: Workers
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[slice]]:
+        """The ranks of all states, an array with the symbols as its low bits, the same if it holds both, and pieces."""
+        states, ranks = np.empty(count, np.int64), np.empty(count, np.int64)
+        indices = np.empty(count, np.uint8 if len(self.merits) <= 1 << 8 else np.int32)
+
+        def rank(piece: slice) -> slice:
+            with compiling(self.rules.game):
+                self.kernels.ranks_of(states[piece], ranks[piece])
+            return piece
+
+        # Ranks are found while later states are read
+        pieces = list(team.map(rank, gathered(chunks, (states, indices), chunk)))
+        step = count // COMPARED + 1
         if [self.plain.rank(state) for state in states[::step].tolist()] != ranks[::step].tolist():
             raise UncompiledRules(f"{self.rules.name}: its ranks differ where they are compiled: keep within 64 bits")
         if int(ranks.min(initial=0)) < 0:
             raise unnumbered(self.rules, int(states[ranks.argmin()]))
-        return ranks
-
-    def _add_symbols(
-        self, states: NDArray[np.int64], indices: Any, pieces: list[slice], bits: int, keys: Any, team: Workers
-    ) -> None:
-        """Append the symbols to all keys, as `add_symbols` does to some."""
-        shift, _, cells = cells_of(states)
-
-        def wrong_in(piece: slice) -> int:
-            wrong_index: int = self.kernels.add_symbols(
-                states, self.merits, indices, piece.start, piece.stop, shift, cells, self._tells, bits, keys
-            )
-            return wrong_index
-
+        keys = np.zeros_like(ranks) if int(ranks.max(initial=0)) >> 63 - bits else ranks
+        add = functools.partial(self.kernels.add_symbols, states, self.merits, indices, self._tells, bits, keys)
         with compiling(self.rules.game):
-            wrong = next((index for index in team.map(wrong_in, pieces) if index >= 0), None)
+            wrong = next((at for at in team.map(lambda piece: add(piece.start, piece.stop), pieces) if at >= 0), None)
         if wrong is not None:
             raise untrue(self.rules, int(states[wrong]))
+        return ranks, keys, pieces
 
     def encode(self, ranks: Any, indices: Any, palette_size: int, index_bytes: int) -> Any:
         """`ranked.encode_chunk` at the speed of C."""
