@@ -45,6 +45,8 @@ OTHERS = {  # and the plies of their positions
     "breakthrough:6,6": (0, 40),
     "nine-mens-morris": (0, 40),
 }
+LONGEST = "game", "positions", "longest answer"
+PAGES = "docs/reference/games.md", "tests/data/games.md"  # the page, and what `make tables` makes it of
 Answer = tuple[float, bool]  # seconds, and whether all moves have exact values
 Ask = Callable[[int], Answer]
 
@@ -106,12 +108,21 @@ def row(name: str, answers: Sequence[tuple[int, float, bool]]) -> list[list[str]
     return [[name, f"{len(answers):,}", *(f"{one:.3f}" for one in least), str(late)]]
 
 
+def in_words(game: str, first: int, last: int, answers: Sequence[tuple[int, float, bool]]) -> list[str]:
+    """Of some answers the longest, or how many took too long: a row of docs/reference/games.md."""
+    exact = sum(in_time for *_, in_time in answers)
+    longest = f"{max(one for _, one, _ in answers):.2f} s"
+    if exact < len(answers):
+        longest = f"{exact} within {SECONDS:g} s, {len(answers) - exact} not"
+    return [f"`{game}`", f"{len(answers):,} of plies {first} to {last}", longest]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--positions", type=int, default=1000)
     parser.add_argument("--cold", type=int, default=100, help="of them, how many a process of its own is asked")
     parser.add_argument("--others", type=int, default=60, help="positions of each other game")
-    parser.add_argument("--publish", action="store_true", help="write the table of docs/reference/benchmarks.md")
+    parser.add_argument("--publish", action="store_true", help="write the tables of docs/reference")
     given = parser.parse_args()
     rules = Rules(load_game(GAME))
     data, path = modules.data_of(rules), shipped.path_of(GAME)
@@ -124,19 +135,27 @@ def main() -> None:
         "`solver query`": (by_query, asked[: given.cold]),
         "module in Node": (in_node(data), [one for one in asked if one[0] > covered]),
     }
-    rows = []
+    rows, in_short = [], []
     for name, (ask, some) in hosts.items():
         answers = [(ply, *ask(state)) for ply, state in some]
         for first, last in BANDS:
             rows += row(f"{name}, plies {first} to {last}", [one for one in answers if first <= one[0] <= last])
         rows += row(f"{name}, all", answers)
+        if name == "this process":
+            in_short.append(in_words(GAME, BANDS[0][0], BANDS[-1][1], answers))
     for game, (first, last) in OTHERS.items():
         ask, some = in_process(game), positions(Rules(load_game(game)), given.others, first, last)
-        rows += row(f"`{game}`, plies {first} to {last}", [(ply, *ask(state)) for ply, state in some])
+        answers = [(ply, *ask(state)) for ply, state in some]
+        rows += row(f"`{game}`, plies {first} to {last}", answers)
+        in_short.append(in_words(game, first, last, answers))
     columns = "who is asked", "positions", "median, s", "99 %, s", "longest, s", "late"
     table = benchmark.table(columns, rows)
     print(table)
+    longest = "\n".join("| " + " | ".join(line) + " |" for line in [LONGEST, ["---"] * len(LONGEST), *in_short])
+    print(longest)
     if given.publish:
+        for page in PAGES:
+            benchmark.put(benchmark.PAGE.parents[2] / page, {"longest answers": longest})
         benchmark.publish(
             "answers", table, [dict(zip(columns, cells, strict=True)) for cells in rows], "Wall-clock times"
         )

@@ -16,9 +16,8 @@ class Skirmish(NamedTuple):
         return home | home << cells - self.men << cells
 
     def actions(self, state):
-        cells = self.width * self.height
         mine = self.side(state, 0)
-        for cell in range(cells):
+        for cell in range(self.width * self.height):
             if mine >> cell & 1:
                 for way in range(4):
                     target = self.step(cell, way)

@@ -116,9 +116,8 @@ def test_compiled_choices_are_those_of_the_rules():
     raises(ValueError, "63 items", twins.choose, 64, 2)
     counts = Counter(map(sum, itertools.product(range(4), repeat=3)))
     assert all(twins.fillings(some, 3, 3) == choices.fillings(some, 3, 3) == counts[some] for some in range(-2, 12))
-    assert (
-        twins.fillings(20, 12, 4) == choices.fillings(28, 12, 4) == 14_277_186
-    )  # of (1 + x + x^2 + x^3 + x^4)^12 at x^20
+    # The coefficients of x^20 and x^28 in (1 + x + x^2 + x^3 + x^4)^12
+    assert twins.fillings(20, 12, 4) == choices.fillings(28, 12, 4) == 14_277_186
 
 
 STACK = """
