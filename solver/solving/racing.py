@@ -28,7 +28,7 @@ from solver.base.progress import Progress
 from solver.base.value import Value
 from solver.book.writer import check_target
 from solver.rules.game import Rules, game_text
-from solver.search import ordered_actions
+from solver.search import Budget, ordered_actions
 from solver.solving.job import Job
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ HEAD_START = 4  # turns of alpha-beta before proof-number search begins
 ALPHABETA_TURN = 1 << 20  # nodes
 PROOF_NUMBER_TURN = 1 << 18
 PLY_NODES = 1 << 22  # by proof numbers, for moves that keep the values of a ply, before the winner is asked
+LITTLE, SOME = 1 << 5, 1 << 14  # nodes of the winner, for each move of a state
 Child = tuple[int, int]  # 1 if the same side moves there, else -1; and the canonical state
 
 
@@ -78,8 +79,8 @@ class Racer(abc.ABC):
             self.turns += 1
 
     @abc.abstractmethod
-    def is_worth(self, state: int, bound: int, seconds: float | None) -> bool:
-        """Whether a state is worth at least a bound, 0 or 1. Raises BudgetExceeded after so many seconds."""
+    def is_worth(self, state: int, bound: int, budget: Budget) -> bool:
+        """Whether a state is worth at least a bound, 0 or 1. Raises BudgetExceeded."""
 
     @property
     def nodes(self) -> int:
@@ -97,8 +98,8 @@ class AlphaBeta(Racer):
 
     method = Method.ALPHABETA
 
-    def is_worth(self, state: int, bound: int, seconds: float | None) -> bool:
-        return bool(self.engine.value(state, seconds=seconds).score >= bound)
+    def is_worth(self, state: int, bound: int, budget: Budget) -> bool:
+        return bool(self.engine.value(state, nodes=budget.nodes_left, seconds=budget.seconds_left).score >= bound)
 
     @property
     def progress(self) -> str:
@@ -128,14 +129,8 @@ class ProofNumbers(Racer):
 
     method = Method.PROOF_NUMBER
 
-    def is_worth(self, state: int, bound: int, seconds: float | None) -> bool:
-        deadline = math.inf if seconds is None else time.monotonic() + seconds
-
-        def watch(prover: Prover) -> None:
-            if time.monotonic() > deadline:
-                raise BudgetExceeded("the search has used up its budget: allow more seconds")
-
-        return bool(self.engine.is_worth(state, bound, watch))
+    def is_worth(self, state: int, bound: int, budget: Budget) -> bool:
+        return bool(self.engine.is_worth(state, bound, budget))
 
     @property
     def progress(self) -> str:
@@ -196,8 +191,8 @@ class Follower:
         if state in self.scores:
             return Value(self.scores[state])
         # What the prover knows from searches of others
-        wins = self._is_worth(state, 1, False)
-        holds = wins or self._is_worth(state, 0, False)
+        wins = self._is_worth(state, 1, 0)
+        holds = wins or self._is_worth(state, 0, 0)
         if wins or holds is False:
             return Value(1 if wins else -1)
         return Value(0) if holds and wins is False else None
@@ -232,21 +227,26 @@ class Follower:
         self._prover.begin(state, max(0, score))
         self._prover.advance(PLY_NODES // width)
         self._progress("follow", len(self.scores), None, f"{self._prover.all_nodes:,} nodes of proof-number search")
-        if not self._knows_any(children, score):
-            in_order = self._children(state, in_order=True)
-            any(self._keeps(key, sign, score, searched=True) for sign, key in in_order)
+        if self._knows_any(children, score) or self._knows_any(children, score, LITTLE):
+            return
+        # The first move may lose, and that may take long to prove
+        in_order = list(self._children(state, in_order=True))
+        any(self._keeps(key, sign, score, nodes) for nodes in (SOME, None) for sign, key in in_order)
 
-    def _knows_any(self, children: list[Child], score: int) -> bool:
-        """Whether a move is known to keep a score; notes the values of all that are."""
-        return any([self._keeps(key, sign, score, searched=False) for sign, key in children])
+    def _knows_any(self, children: list[Child], score: int, nodes: int = 0) -> bool:
+        """Whether a move is known to keep a score, or within so many nodes; notes the values of all that are."""
+        return any([self._keeps(key, sign, score, nodes) for sign, key in children])
 
-    def _keeps(self, key: int, sign: int, score: int, searched: bool) -> bool:
-        """Whether a move to a state keeps a score that no move exceeds; notes its value if it does."""
+    def _keeps(self, key: int, sign: int, score: int, nodes: int | None) -> bool:
+        """Whether a move to a state keeps a score that no move exceeds; notes its value if it does.
+
+        `nodes`: how far the winner may search for that. None for no limit.
+        """
         if key not in self.scores:
             if sign > 0:
-                worth = self._is_worth(key, score, searched)
+                worth = self._is_worth(key, score, nodes)
             else:
-                above = self._is_worth(key, 1 - score, searched) if score > -1 else False
+                above = self._is_worth(key, 1 - score, nodes) if score > -1 else False
                 worth = None if above is None else not above
             if not worth:
                 return False
@@ -255,24 +255,26 @@ class Follower:
 
     def _score(self, state: int) -> int:
         if state not in self.scores:
-            if self._is_worth(state, 1, True):
+            if self._is_worth(state, 1, None):
                 self.scores[state] = 1
             else:
-                self.scores[state] = 0 if self._is_worth(state, 0, True) else -1
+                self.scores[state] = 0 if self._is_worth(state, 0, None) else -1
         return self.scores[state]
 
-    def _is_worth(self, state: int, bound: int, searched: bool) -> bool | None:
-        """Whether a state is worth at least `bound`; None if only a search would tell, and it is not `searched`."""
+    def _is_worth(self, state: int, bound: int, nodes: int | None) -> bool | None:
+        """Whether a state is worth at least `bound`; None if that takes the winner a search of more nodes."""
         if not 0 <= bound <= 1:
             return bound < 0
         known = self._prover.answer(state, bound)
-        if known is not None or not searched:
+        if known is not None or nodes == 0:
             return known
         seconds = max(0.0, self._deadline - time.monotonic())
         try:
-            return self._oracle.is_worth(state, bound, None if seconds == math.inf else seconds)
+            return self._oracle.is_worth(state, bound, Budget(nodes, None if seconds == math.inf else seconds))
         except BudgetExceeded:
-            raise self._out_of_time() from None
+            if nodes is None:
+                raise self._out_of_time() from None
+            return None
 
     def _out_of_time(self) -> Unproved:
         name = game_text(self.rules.game)

@@ -21,7 +21,6 @@ a state, which lists its moves anew.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from enum import IntEnum
 from typing import Any
 
@@ -269,10 +268,6 @@ def answer(table: Words, asked: Words, bound: int) -> Any:
     return 0 if data and refutation_in(data) == 0 else -1
 
 
-CALL = 1 << 20  # nodes of a call: about a second
-Watch = Callable[["Prover"], None]
-
-
 class Prover:
     """Proof-number search for one game, in one thread. `all_nodes` counts the visits to states."""
 
@@ -323,14 +318,13 @@ class Prover:
         told = self._kernels.answer(self.table, states.packed([state], self._more), bound)
         return None if told < 0 else told == 1
 
-    def is_worth(self, state: int, bound: int, watch: Watch = lambda prover: None) -> bool:
-        """Whether an unfinished state is worth at least `bound`, 0 or 1, by a search of whatever length.
-
-        `watch` is called about once a second, and may raise an error.
-        """
+    def is_worth(self, state: int, bound: int, budget: Budget | None = None) -> bool:
+        """Whether an unfinished state is worth at least `bound`, 0 or 1. Raises BudgetExceeded; None for no limit."""
+        budget = budget or Budget()
         self.begin(state, bound)
-        while (result := self.advance(CALL)) is None:
-            watch(self)
+        while (result := self.advance(nodes := budget.allowance())) is None:
+            budget.take(nodes)
+            budget.check()
         return result
 
     def begin(self, state: int, bound: int) -> None:
