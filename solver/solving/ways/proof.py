@@ -32,6 +32,7 @@ from solver.solving.racing import METHODS, Race
 
 Find = Callable[[int], Value | None]
 LATER = 0.3  # what a reply two plies later weighs of one now: they share more
+FEW = 1 << 14  # moves of a ply: of more, nobody looks at the replies two plies later, which would take hours
 Settle = Callable[[int, bool, int], None]
 Child = tuple[int, bool]  # a canonical state, and whether the side is to move there
 
@@ -158,11 +159,8 @@ class _Walk:
 
     def run(self, progress: Progress) -> list[int]:
         rules, order = self.rules, []
-        layer = set()
-        for state in rules.roots():
-            if not rules.is_terminal(state):
-                mover = rules.mover(state)
-                layer.add((rules.canonical(state), mover == self.side))
+        starts = [state for state in rules.roots() if not rules.is_terminal(state)]
+        layer = {(rules.canonical(state), rules.mover(state) == self.side) for state in starts}
         while layer:
             self.seen |= layer
             for state, is_own in sorted(layer):
@@ -220,12 +218,13 @@ class _Walk:
             for child in children:
                 asking.setdefault(child, set()).add(state)
                 left.add(state)
-        # How many states more must be known if play comes there, and a part of those after the best answers
+        # How many states more must be known if play comes there, and a part of those after the best answers to few moves
+        later = LATER if len(asking) <= FEW else 0
         costs = dict[Child, float]()
         for child in asking:
             replies = {move.child for move in self._moves(child) if move.child is not None} if not child[1] else ()
             new = [reply for reply, is_own in replies if (reply, is_own) not in self.seen and not self._is_near(reply)]
-            costs[child] = 1 if child[1] else sum(1 + LATER * self._least(reply) for reply in new)
+            costs[child] = float(child[1]) + sum(1 + later * self._least(reply) if later else 1 for reply in new)
         heap = [(costs[child] / len(asking[child]), child, len(asking[child])) for child in asking]
         heapq.heapify(heap)
         chosen = set()
