@@ -218,7 +218,8 @@ class _Walk:
             for child in children:
                 asking.setdefault(child, set()).add(state)
                 left.add(state)
-        # How many states more must be known if play comes there, and a part of those after the best answers to few moves
+        # How many states more must be known if play comes there, and where moves are few a part of those after the best
+        # answers
         later = LATER if len(asking) <= FEW else 0
         costs = dict[Child, float]()
         for child in asking:
