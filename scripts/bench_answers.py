@@ -45,7 +45,6 @@ OTHERS = {  # and the plies of their positions
     "breakthrough:6,6": (0, 40),
     "nine-mens-morris": (0, 40),
 }
-LONGEST = "game", "positions", "longest answer"
 PAGES = "docs/reference/games.md", "tests/data/games.md"  # the page, and what `make tables` makes it of
 Answer = tuple[float, bool]  # seconds, and whether all moves have exact values
 Ask = Callable[[int], Answer]
@@ -151,7 +150,7 @@ def main() -> None:
     columns = "who is asked", "positions", "median, s", "99 %, s", "longest, s", "late"
     table = benchmark.table(columns, rows)
     print(table)
-    longest = "\n".join("| " + " | ".join(line) + " |" for line in [LONGEST, ["---"] * len(LONGEST), *in_short])
+    longest = benchmark.table(("game", "positions", "longest answer"), in_short)
     print(longest)
     if given.publish:
         for page in PAGES:

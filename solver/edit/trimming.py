@@ -2,7 +2,8 @@
 
 A book is made from a book. States are chosen by ply, by the side that will play, by the depth of search that settles
 them, and in the end by size, the last tiers going first: fewest moves are left there, so that a live search is
-cheapest. The header says so (`book.trim`), and a Player makes up for it. Cost: 12 bytes of memory a state that is kept.
+cheapest. The header says so (`book.trim`), and a Player makes up for it. Cost: 12 bytes of memory a state that is kept;
+none where distances alone go and the codec is not `ranked`.
 """
 
 from __future__ import annotations
@@ -134,6 +135,8 @@ def trim(
             small = small._replace(scope=TRIMMED, trim=wanted, states=None, terminal=None, tiers=None, counts={})
         task = Task(book, rules, wanted, workers, progress)
         if small.scope != TRIMMED and header.numbers:
+            # A codec that asks the rules has all states in memory
+            _refuse_beyond(header.stored * small.encoding.asks_rules, working_memory(None) // WRITE_STATE_BYTES)
             return _write(task, path, small)
         if wanted.max_bytes is None:
             # no name for the states here, so that their memory is free as soon as they are copied

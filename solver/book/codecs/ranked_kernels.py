@@ -133,8 +133,7 @@ def told_by_children(states: Array, merits: Array, indices: Array, state: Any, c
             if game.is_terminal(child):
                 merit = end_of(child, bare)
             else:
-                if FOLDS:
-                    child = game.canonical(child)
+                child = game.canonical(child) if FOLDS else child
                 index = np.searchsorted(states, child)
                 if index == len(states) or states[index] != child:
                     return LACKING
