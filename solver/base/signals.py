@@ -95,17 +95,13 @@ def _end(number: int, frame: Any) -> None:
         os._exit(ENDING[(_asked or [number])[0]])
     _asked.append(number)
     ring(ALARM, 0.2, 0.2)
-    raise _asked_for()
+    raise KeyboardInterrupt() if _asked[0] == signal.SIGINT else Terminated()
 
 
 def _end_again(number: int, frame: Any) -> None:
     """Raise an end again that a callback from compiled code may have swallowed, unless the end is under way."""
     if _asked and _running and not isinstance(sys.exc_info()[1], (KeyboardInterrupt, Terminated)):
-        raise _asked_for()
-
-
-def _asked_for() -> BaseException:
-    return KeyboardInterrupt() if _asked[0] == signal.SIGINT else Terminated()
+        raise KeyboardInterrupt() if _asked[0] == signal.SIGINT else Terminated()
 
 
 def _report_lost(lost: Any) -> None:

@@ -281,17 +281,7 @@ def estimate_command(
 @common.symmetry_option
 @common.codec_option
 @common.print_options
-def prove_command(
-    game: str,
-    book: str | None,
-    position: str | None,
-    side: str | None,
-    method: str,
-    seconds: float | None,
-    as_json: bool,
-    quiet: bool,
-    **raw: Any,
-) -> None:
+def prove_command(game: str, book: str | None, position: str | None, as_json: bool, quiet: bool, **asked: Any) -> None:
     """Prove who wins a game that is too large to solve, and write one side's answers.
 
     \b
@@ -310,10 +300,11 @@ def prove_command(
     BOOK.proof.
     """
     bars = common.Bars(quiet)
-    options = Options(progress=bars, say=functools.partial(common.note, quiet=quiet), **raw)
+    way = {name: asked.pop(name) for name in ("side", "method", "seconds")}
+    options = Options(progress=bars, say=functools.partial(common.note, quiet=quiet), **asked)
     played = None if position is None else parse_position(game_of(game), position)
     with bars:
-        header = pipeline.run(game, book, options, proof.Proving(side, method, seconds, played and played.state))
+        header = pipeline.run(game, book, options, proof.Proving(position=played and played.state, **way))
     if book is not None:
         common.report(header, book, bars, as_json)
         return

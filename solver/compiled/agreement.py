@@ -19,7 +19,6 @@ import numpy as np
 from solver.base.errors import BudgetExceeded, SolverError, UncompiledRules
 from solver.base.expectations import mean
 from solver.base.kinds import Units
-from solver.base.value import WIN
 from solver.check import conformance
 from solver.check.conformance import OTHERWISE, confirmed
 from solver.compiled import edges as compiled_edges
@@ -75,7 +74,6 @@ class Twins:
     def __init__(self, game: Game, symmetry: bool, tiers: bool) -> None:
         self.rules: Rules = Rules(game, symmetry)
         self.own: CompiledMoves = CompiledMoves(self.rules, tiers)
-        self.room: int = compiled_edges.BATCH_MOVES
         self._more = more_of(self.rules.bits)
 
     def compare(self, states: Sequence[int]) -> None:
@@ -123,15 +121,12 @@ class Twins:
             return int(report[compiled_edges.WINS] - report[compiled_edges.LOSSES]), int(report[compiled_edges.LARGEST])
         if report[compiled_edges.ERROR]:
             return compiled_edges.FAULTS[int(report[compiled_edges.ERROR])]
-        while True:
-            listed = compiled_edges.new_edges(self.room)._replace(keys=new_states(self.room, self._more))
-            listed.rewards[:] = listed.weights[:] = 0
-            count, next_state = self.own.listing(states_array, 0, 1, WIN, 0, listed)
-            if next_state or count < 0 or self.room > compiled_edges.MOST_ACTIONS:
-                break
-            self.room *= 2
-        lists = listed._replace(owners=listed.owners & 1 == 1)
-        return list(zip(*(unpacked(array[: max(0, count)]) for array in lists), strict=True))
+        moves: list[Any] = []
+        with contextlib.suppress(UncompiledRules):
+            for _, listed in self.own.batches(states_array):
+                lists = listed._replace(owners=listed.owners & 1 == 1)
+                moves += zip(*map(unpacked, lists), strict=True)
+        return moves
 
     def difference(self, state: int, plain: Any, compiled: Any) -> str:
         """One line about a state: the first rule whose answers differ, where the kernels of each take its states."""

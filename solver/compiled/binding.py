@@ -112,7 +112,7 @@ def bind(
     kernels = {name: value for name, value in scope.items() if getattr(value, "is_kernel", False)}
     scope |= {**constants, "game": rules, "MORE": more, "BITS": max(USUAL, asked.bits)}
     identity = identity_of(asked, constants, str(module.__file__))
-    callable_ones = [name for name, function in kernels.items() if not _is_inlined(function)]
+    callable_ones = [name for name, function in kernels.items() if not getattr(function, "is_inlined", False)]
     for name, function in kernels.items():
         scope[name] = _compile(function, scope, identity, cached)
     return types.SimpleNamespace(**{name: scope[name] for name in callable_ones})
@@ -156,17 +156,13 @@ def is_of_compiler(error: Exception) -> bool:
     return isinstance(error, NumbaError) or is_within
 
 
-def _is_inlined(function: Any) -> bool:
-    return getattr(function, "is_inlined", False)
-
-
 def _compile(function: Any, scope: dict[str, Any], identity: str, cached: bool) -> Any:
     """A dispatcher of a copy that lives in `scope` and has cache files of its own."""
     copy = types.FunctionType(function.__code__, scope, function.__name__, function.__defaults__)
     copy.__qualname__ = f"{function.__name__}-{identity}"
     copy.__module__ = function.__module__
     options: dict[str, Any] = {"cache": cached and has_cache(), "no_cfunc_wrapper": True}
-    if _is_inlined(function):
+    if getattr(function, "is_inlined", False):
         options = {"forceinline": True, **PART}
     return once_for_constants(numba.njit(copy, nogil=True, **options))
 

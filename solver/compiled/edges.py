@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numba
@@ -34,6 +35,8 @@ MORE = ()
 NOT_TERMINAL = -(1 << 62)  # instead of a merit: the child is not finished
 BATCH_MOVES = 512  # moves listed at a time, which stay in the first cache
 GROUP_SHIFT = MOST_WEIGHT.bit_length()  # bits of a weight, above which the group stands
+MOVES_PER_CALL = 1 << 16  # moves listed at a time
+MOVES_PER_STATE = 64  # for which there is room at first
 MOST_ACTIONS = 1 << 20  # of one state
 MOST_STARTS = 1 << 30  # of a game
 MOST_MARGIN = MARGIN.most - 1
@@ -376,6 +379,24 @@ class CompiledMoves:
         """The moves for a pass that asks for values: beside an immediate win, of that merit, no other move counts."""
         enough = 0 if self.rules.kind.scores else value.lift(win, True, False)
         return self.moves._replace(win=win, enough=enough)
+
+    def batches(self, states: Words) -> Iterator[tuple[int, Edges]]:
+        """Yield the moves of unfinished states with their merits, some at a time: the first one's place, and columns.
+
+        Raises UncompiledRules at a state without moves, or with too many.
+        """
+        begin, room = 0, min(MOVES_PER_CALL, MOVES_PER_STATE * len(states))
+        while begin < len(states):
+            listed = new_edges(room)
+            listed.rewards[:] = listed.weights[:] = 0
+            if states.ndim > 1:
+                listed = listed._replace(keys=np.zeros((room, states.shape[1]), np.int64))
+            count, end = self.listing(states, begin, len(states), value.WIN, 0, listed)
+            if count < 0 or (end == begin and room > MOST_ACTIONS):
+                raise UncompiledRules(f"{self.rules.name}: state {states[end]} has no moves, or too many")
+            room = 2 * room if end == begin else room
+            yield begin, Edges(*(column[:count] for column in listed))
+            begin = end
 
     def endless(self, states: Words) -> Words:
         """Return the value of endless play from each state. Empty if it is always 0.

@@ -31,6 +31,7 @@ from solver.book.writer import CHUNK, placed
 from solver.rules.game import GameOrName, Rules
 from solver.rules.width import USUAL, column_of
 from solver.search.derive import settled
+from solver.solving.following import Oracle
 from solver.solving.ways import opening
 from solver.solving.ways.proof import needed
 
@@ -169,7 +170,7 @@ def _kept(task: Task) -> Kept:
             return find(state) if allowed is None or state in allowed else None
 
         sides = range(2) if wanted.side == "both" else (SIDES.index(wanted.side),)
-        return _found(task, sorted(needed(rules, known, sides, wanted.plies, task.progress)))
+        return _found(task, sorted(needed(Oracle(rules, known), sides, wanted.plies, task.progress)))
     stored = task.none()
     for states, indices in _unsettled(task, keys):
         for column, more in zip(stored, (states, indices), strict=True):

@@ -73,7 +73,7 @@ def script_of(rules: Rules, book: Book | None, progress: Progress, puzzles: Sequ
         "scores": rules.scores,
         "adds": rules.reward is not None,
         "drawing": drawing_of(rules.game),
-        "group": group_of(rules.game),
+        "group": getattr(sys.modules[type(rules.game).__module__], "GROUP", "your own"),
     }
     if book is not None:
         about["digest"] = book.header.digest
@@ -92,11 +92,6 @@ def script_of(rules: Rules, book: Book | None, progress: Progress, puzzles: Sequ
     made = script.script_of(rules, None if book is None else book.codec_keys, about, module, progress)
     ends = book is not None and not book.header.is_gapless and rules.chance is None
     return made._replace(notes=[*made.notes, SILENT]) if ends and module is None else made
-
-
-def group_of(game: Game) -> str:
-    """The kind of a game that comes with the package, such as "alignment"; of others "your own"."""
-    return getattr(sys.modules[type(game).__module__], "GROUP", "your own")
 
 
 def write(
@@ -312,7 +307,7 @@ def entry_of(name: str, game: Game, book: Book | None) -> dict[str, Any]:
     return {
         "name": name,
         "family": family_of(game),
-        "group": group_of(game),
+        "group": getattr(sys.modules[type(game).__module__], "GROUP", "your own"),
         # There may be millions: list two at most
         "several": not rules.everywhere and any(state != game.initial() for state in islice(rules.starts(), 2)),
         "title": title_of(game),

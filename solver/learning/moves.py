@@ -18,14 +18,13 @@ from solver.base.value import WIN
 from solver.book import Book
 from solver.book.streaming import pieces
 from solver.compiled.binding import bind, compiling
-from solver.compiled.edges import MOST_ACTIONS, NOT_TERMINAL, CompiledMoves, new_edges
+from solver.compiled.edges import NOT_TERMINAL, CompiledMoves
 from solver.compiled.lookahead import depth as kernels
 from solver.compiled.lookahead.evaluation import Evaluation, estimates
-from solver.compiled.states import more_of, new_states, packed, unpacked
+from solver.compiled.states import more_of, packed, unpacked
 from solver.play.lookahead import features_of
 from solver.rules.game import Rules
 
-MOVES_PER_CALL = 1 << 16  # moves listed at a time
 STATES_PER_CALL = 1 << 17  # states of a book whose moves are listed at a time
 SOLVE_IT = "solve it and play from its book"  # what to do with games of chance
 COMPARED = 64  # states whose compiled features are held against the plain ones
@@ -108,24 +107,14 @@ class Board:
 
     def children(self, states: States) -> Children:
         """The moves of unfinished states."""
-        parts, begin, room, words = [], 0, MOVES_PER_CALL, self._packed(states)
+        parts = []
         with compiling(self.rules.game):
-            while begin < len(states):
-                listed = new_edges(room)
-                listed.rewards[:] = 0
-                if self._more:
-                    listed = listed._replace(keys=new_states(room, self._more))
-                count, end = self._moves.kernels.edges(words, begin, len(states), WIN, 0, listed)
-                if count < 0 or (end == begin and room > MOST_ACTIONS):
-                    raise UncompiledRules(f"{self.rules.name}: state {states[end]} has no moves, or too many")
-                room = 2 * room if end == begin else room
-                if count:
-                    keys, _, owners, merits, rewards, _ = (column[:count] for column in listed)
-                    keys = np.array(unpacked(keys), object) if self._more else keys
-                    ended, same = merits != NOT_TERMINAL, owners & 1 == 1
-                    worths = np.where(ended, merits / self.unit, 0.0).astype(np.float64)
-                    parts.append((begin + (owners >> 1), keys, ended, worths, same, rewards.astype(np.float64)))
-                begin = end
+            for begin, listed in self._moves.batches(self._packed(states)):
+                keys, _, owners, merits, rewards, _ = listed
+                keys = np.array(unpacked(keys), object) if self._more else keys
+                ended, same = merits != NOT_TERMINAL, owners & 1 == 1
+                worths = np.where(ended, merits / self.unit, 0.0).astype(np.float64)
+                parts.append((begin + (owners >> 1), keys, ended, worths, same, rewards.astype(np.float64)))
         return Children(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
     def worths(self, children: Children, guess: Guess) -> Worths:

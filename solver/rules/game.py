@@ -501,7 +501,7 @@ def game_text(game: Any) -> str:
     name = module.replace("_", "-")
     if package != "solver.games" or name not in CATALOGUE or not issubclass(cls, class_of(name)):
         file = getattr(sys.modules.get(cls.__module__), "__file__", None) or ""
-        home = os.path.basename(file) if loading.is_user_file(cls.__module__) else cls.__module__
+        home = os.path.basename(file) if cls.__module__.startswith(loading.USER_MODULE) else cls.__module__
         name = f"{home}::{cls.__name__}"
     return f"{name}:{values}" if values else name
 
@@ -517,7 +517,7 @@ def is_name_of(text: str, game: Any) -> bool:
 def located(game: Any) -> str:
     """The string from which any process that sees the same files makes this game."""
     text, module = game_text(game), type(game).__module__
-    if not loading.is_user_file(module):
+    if not module.startswith(loading.USER_MODULE):
         return text
     return f"{os.path.abspath(sys.modules[module].__file__ or '')}::{text.partition('::')[2]}"
 

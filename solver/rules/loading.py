@@ -94,11 +94,6 @@ def split_values(text: str) -> tuple[str, str]:
     return text[:begin] + name, values
 
 
-def is_user_file(module: str) -> bool:
-    """Whether a module's name is that of a user's file."""
-    return module.startswith(USER_MODULE)
-
-
 def _of_file(path: str) -> types.ModuleType:
     name = f"{USER_MODULE}{zlib.crc32(path.encode('utf-8', 'surrogateescape')):08x}"
     folder = os.path.dirname(path)

@@ -21,7 +21,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from operator import truediv
-from typing import Any
+from typing import Any, NamedTuple
 
 from solver.base.errors import BudgetExceeded, GameError
 from solver.base.expectations import mean_of_best
@@ -39,6 +39,33 @@ Find = Callable[[Any], Value | None]
 Range = tuple[Any, Any]  # bounds of a merit
 MOST_MOVES = 1 << 16  # that a look goes through
 SLOWEST = WIN >> 1  # merit of a win that takes longer than any: of one without its distance at least
+
+
+class Step(NamedTuple):
+    """A move of a player.
+
+    Attributes:
+        child: The canonical state that it leads to. Of no use if that is finished.
+        end: Merit of the child for who moves there, if it is finished.
+        same: Whether the same player moves again.
+        gain: The score of the move.
+    """
+
+    child: Any
+    end: Any
+    same: bool
+    gain: int
+
+
+def steps_of(rules: Rules, state: Any) -> list[Step]:
+    """The moves of a state in which a player decides."""
+    steps = []
+    for action in rules.actions(state):
+        child = rules.result(state, action)
+        end = rules.end(child) if rules.is_terminal(child) else None
+        same, gain = rules.same_mover(state, action, child), rules.gain(state, action)
+        steps.append(Step(rules.canonical(child) if end is None else None, end, same, gain))
+    return steps
 
 
 def derived(
@@ -81,13 +108,10 @@ def conversion_of(rules: Rules, state: Any, score: int, worth: Callable[[Any], t
         None if no move has that score.
     """
     plies = []
-    for action in rules.actions(state):
-        child = rules.result(state, action)
-        key = rules.canonical(child)
-        is_over = rules.is_terminal(child)
-        child_score, further = (int(rules.utility(child)), 0) if is_over else worth(key)
+    for key, end, _, _ in steps_of(rules, state):
+        child_score, further = worth(key) if end is None else ((end > 0) - (end < 0), 0)
         if -child_score == score:
-            plies.append(1 if is_over or rules.tier(key) > rules.tier(state) else 1 + further)
+            plies.append(1 if end is not None or rules.tier(key) > rules.tier(state) else 1 + further)
     return (min if score > 0 else max)(plies, default=None)
 
 

@@ -23,6 +23,7 @@ from solver.base.progress import Progress, silent
 from solver.base.value import WIN, lift
 from solver.rules.game import Rules
 from solver.search import Budget, Counts, Result, Table, best_action, refuse_chance, roots_of, stuck
+from solver.search.derive import steps_of
 
 Parents = dict[Any, list[tuple[Any, bool]]]
 
@@ -138,17 +139,16 @@ class _Tier:
         # The merit that later tiers give a state, and its children in this tier
         for state in states:
             self.open[state] = 0
-            for action in rules.actions(state):
-                child = rules.result(state, action)
-                key = rules.canonical(child)
-                if key in table:
-                    merit = rules.lifted(table[key], state, action, child) - rules.endless(state)
+            for key, end, same, gain in steps_of(rules, state):
+                merit = table.get(key) if end is None else end
+                if merit is not None:
+                    merit = lift(merit, same, True) + gain - rules.endless(state)
                     best[state] = max(merit, best.get(state, merit))
                     continue
-                if rules.gain(state, action):
+                if gain:
                     raise scoring(rules, state)
                 self.open[state] += 1
-                self.parents.setdefault(key, []).append((state, rules.same_mover(state, action, child)))
+                self.parents.setdefault(key, []).append((state, same))
         for state in states:
             if state in best and (best[state] > 0 or not self.open[state]):
                 self._wait(state, best[state])

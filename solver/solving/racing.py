@@ -8,7 +8,7 @@ threads do: only after a turn of both is it asked who is done, alpha-beta first.
 Between turns the work may be kept in a file, from which the same race goes on.
 
 What is left then is to find, in each position where the book's side is to move, moves that keep its value and leave
-little to follow (`Follower`). Proof-number search finds those: it proves what takes the fewest positions, as far as it
+little to follow (`following`). Proof-number search finds those: it proves what takes the fewest positions, as far as it
 can tell. So a short one comes first, and the winner of the race answers the rest.
 """
 
@@ -17,22 +17,18 @@ from __future__ import annotations
 import abc
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from solver.base import system
-from solver.base.errors import BudgetExceeded, MethodError, ResourceError, Unproved
+from solver.base.errors import MethodError, ResourceError, Unproved
 from solver.base.kinds import Method
-from solver.base.progress import Progress
-from solver.base.value import Value
 from solver.book.writer import check_target
 from solver.rules.game import Rules, game_text
-from solver.search import Budget, ordered_actions
+from solver.search import Budget
+from solver.solving.following import Follower
 from solver.solving.job import Job
-
-if TYPE_CHECKING:
-    from solver.compiled.exact.proof import Prover
 
 TABLE = 1 << 30  # bytes of the searches' tables
 STATE_BYTES = 600  # of memory that a state of the book takes while it is found; assumed
@@ -41,9 +37,6 @@ SPARING = 20.0  # times what a checkpoint took: the least between two
 HEAD_START = 4  # turns of alpha-beta before proof-number search begins
 ALPHABETA_TURN = 1 << 20  # nodes
 PROOF_NUMBER_TURN = 1 << 18
-PLY_NODES = 1 << 22  # by proof numbers, for moves that keep the values of a ply, before the winner is asked
-LITTLE, SOME = 1 << 5, 1 << 14  # nodes of the winner, for each move of a state
-Child = tuple[int, int]  # 1 if the same side moves there, else -1; and the canonical state
 
 
 class Racer(abc.ABC):
@@ -160,138 +153,6 @@ class ProofNumbers(Racer):
         return None
 
 
-class Follower:
-    """Values of states, -1, 0 or 1. `find` and `settle` are what `ways.proof.needed` asks for.
-
-    Args:
-        prover: Proof-number search. Best one that does not ask `bounds`: these tell who has won, but not which move
-            ends the game soon, and all the moves that do not would be followed.
-        oracle: What answers where the prover takes long.
-        scores: Values known beforehand, of canonical states.
-        most: How many values memory holds. None for no limit.
-        deadline: When to give up, by the monotonic clock.
-    """
-
-    def __init__(
-        self,
-        rules: Rules,
-        prover: Prover,
-        oracle: Racer,
-        scores: dict[int, int],
-        progress: Progress,
-        most: int | None = None,
-        deadline: float = math.inf,
-    ) -> None:
-        self.rules, self.scores = rules, scores
-        self._prover, self._oracle, self._progress = prover, oracle, progress
-        self._most, self._deadline = most, deadline
-
-    def find(self, state: int) -> Value | None:
-        """The value of a canonical, unfinished state, if it is known without a search."""
-        if state in self.scores:
-            return Value(self.scores[state])
-        # What the prover knows from searches of others
-        wins = self._is_worth(state, 1, 0)
-        holds = wins or self._is_worth(state, 0, 0)
-        if wins or holds is False:
-            return Value(1 if wins else -1)
-        return Value(0) if holds and wins is False else None
-
-    def settle(self, state: int, is_own: bool, width: int) -> None:
-        """Find the values that the walk wants: of the side's states a move that keeps the value, else all replies'.
-
-        `width`: how many states the ply has. The fewer, the longer each is searched.
-
-        Raises:
-            Unproved: The time is up.
-            ResourceError: Memory does not hold more values.
-        """
-        if time.monotonic() > self._deadline:
-            raise self._out_of_time()
-        if self._most is not None and len(self.scores) > self._most:
-            raise ResourceError(
-                f"more than {self._most:,} states are needed, which memory does not hold: more --memory"
-            )
-        if not is_own:
-            for _, key in self._children(state):
-                self._score(key)
-            return
-        score, children = self._score(state), list(self._children(state))
-        rules = self.rules
-        for action in rules.actions(state):
-            child = rules.result(state, action)
-            if rules.is_terminal(child) and rules.lifted(rules.end(child), state, action, child) == score:
-                return
-        if self._knows_any(children, score):
-            return
-        self._prover.begin(state, max(0, score))
-        self._prover.advance(PLY_NODES // width)
-        self._progress("follow", len(self.scores), None, f"{self._prover.all_nodes:,} nodes of proof-number search")
-        if self._knows_any(children, score) or self._knows_any(children, score, LITTLE):
-            return
-        # The first move may lose, and that may take long to prove
-        in_order = list(self._children(state, in_order=True))
-        any(self._keeps(key, sign, score, nodes) for nodes in (SOME, None) for sign, key in in_order)
-
-    def _knows_any(self, children: list[Child], score: int, nodes: int = 0) -> bool:
-        """Whether a move is known to keep a score, or within so many nodes; notes the values of all that are."""
-        return any([self._keeps(key, sign, score, nodes) for sign, key in children])
-
-    def _keeps(self, key: int, sign: int, score: int, nodes: int | None) -> bool:
-        """Whether a move to a state keeps a score that no move exceeds; notes its value if it does.
-
-        `nodes`: how far the winner may search for that. None for no limit.
-        """
-        if key not in self.scores:
-            if sign > 0:
-                worth = self._is_worth(key, score, nodes)
-            else:
-                above = self._is_worth(key, 1 - score, nodes) if score > -1 else False
-                worth = None if above is None else not above
-            if not worth:
-                return False
-            self.scores[key] = sign * score
-        return self.scores[key] == sign * score
-
-    def _score(self, state: int) -> int:
-        if state not in self.scores:
-            if self._is_worth(state, 1, None):
-                self.scores[state] = 1
-            else:
-                self.scores[state] = 0 if self._is_worth(state, 0, None) else -1
-        return self.scores[state]
-
-    def _is_worth(self, state: int, bound: int, nodes: int | None) -> bool | None:
-        """Whether a state is worth at least `bound`; None if that takes the winner a search of more nodes."""
-        if not 0 <= bound <= 1:
-            return bound < 0
-        known = self._prover.answer(state, bound)
-        if known is not None or nodes == 0:
-            return known
-        seconds = max(0.0, self._deadline - time.monotonic())
-        try:
-            return self._oracle.is_worth(state, bound, Budget(nodes, None if seconds == math.inf else seconds))
-        except BudgetExceeded:
-            if nodes is None:
-                raise self._out_of_time() from None
-            return None
-
-    def _out_of_time(self) -> Unproved:
-        name = game_text(self.rules.game)
-        return Unproved(f"{name}: who wins is proved, but not all replies were followed: give more --time")
-
-    def _children(self, state: int, in_order: bool = False) -> Iterator[Child]:
-        """Yield of each unfinished child 1 if the same side moves there, else -1, and its canonical state.
-
-        in_order: The most promising first, by `promise`.
-        """
-        rules = self.rules
-        for action in ordered_actions(rules)(state) if in_order else rules.actions(state):
-            child = rules.result(state, action)
-            if not rules.is_terminal(child):
-                yield (1 if rules.same_mover(state, action, child) else -1), rules.canonical(child)
-
-
 LAYOUT = 3  # of the file of a race: another for other arrays
 MARK = rb"\Asolver proof "
 RACERS: dict[str, type[Racer]] = {Method.ALPHABETA: AlphaBeta, Method.PROOF_NUMBER: ProofNumbers}
@@ -378,7 +239,7 @@ class Race:
             prover.warm()
         assert winner.score is not None
         scores, progress = {state: winner.score}, self._job.options.progress
-        return Follower(self._rules, prover, winner, scores, progress, self._most_states, self._deadline)
+        return Follower(self._rules, prover, winner.is_worth, scores, progress, self._most_states, self._deadline)
 
     def remove(self) -> None:
         """Remove the file of the race, if it has one."""

@@ -26,7 +26,7 @@ from solver.base.tiers import SizedTier
 from solver.book.codecs.instant import GROUP_STATES
 from solver.check.conformance import check_game
 from solver.compiled.binding import compiling
-from solver.compiled.edges import ERROR, FIELDS, CompiledMoves, new_edges
+from solver.compiled.edges import ERROR, FIELDS, MOVES_PER_CALL, CompiledMoves, new_edges
 from solver.rules.game import STATE_LIMIT, Game, Rules
 from solver.store.packed import Table
 from solver.store.runs import joined, spans, splitters
@@ -45,7 +45,6 @@ TIER_SAMPLE = 1 << 17  # states of a tier
 PACED = 1 << 16  # states whose moves are listed to see how long that takes
 SORTED = 1 << 20  # keys sorted to see how long that takes
 COUNTED = 1 << 12  # states of a counted tier whose moves are counted, where asked for
-MOVES_PER_CALL = 1 << 16  # moves listed at a time
 MOST_MOVES = 1 << 22  # from the sample of a tier
 PARTS, NEIGHBOURS = 16, 1 << 18  # pieces of the counted states whose keys are measured, and states of one
 SHARE = 2 / 3  # of the time goes into counting

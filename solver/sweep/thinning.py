@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from solver.base.extras import working_memory
 from solver.base.parallel import Workers
 from solver.base.progress import Progress
-from solver.compiled.edges import NOT_TERMINAL, Edges, Moves, new_edges
+from solver.compiled.edges import MOVES_PER_CALL, NOT_TERMINAL, Edges, Moves, new_edges
 from solver.store.shared import part, shared
 from solver.sweep.expansion import Expansion, list_children
 from solver.sweep.forward import Forward, starts_of
@@ -28,7 +28,6 @@ HASH_BITS = 20  # of a hash that say whether a state is kept
 HALVINGS = 6  # the first part is one in 64
 SEEDS = 20_000  # states that are followed whole, before a part of the others is
 CHUNK = 1 << 13  # states whose moves are listed in one call
-MOVES_PER_CALL = 1 << 16  # moves listed at a time
 FIRST_TABLE = 1 << 16
 EACH = 9  # bytes of a place in the table
 LEAST = 1 << 15  # states of a part that say anything

@@ -29,7 +29,7 @@ from solver.book.check import check_counts
 from solver.book.solution import TierCount
 from solver.rules.game import Rules
 from solver.rules.width import column_of
-from solver.search.derive import Lifted, conversion_of, covers, derived, settled
+from solver.search.derive import Lifted, conversion_of, covers, derived, settled, steps_of
 
 SETTLED = 1 << 16  # states whose values by a few plies are kept
 UNGROUNDED, GROUNDED, SCORING, UNEVEN = range(4)
@@ -274,17 +274,15 @@ def _held_up(book: Book, rules: Rules, state: int, is_open: Callable[[int], bool
     """Whether the value of a state is GROUNDED, UNGROUNDED so far, or neither."""
     score, endless = book[state].score, rules.endless(state)
     by_one, by_all = False, True
-    for action in rules.actions(state):
-        child = rules.result(state, action)
-        key, held = rules.canonical(child), True
-        merit = rules.end(child) if rules.is_terminal(child) else merit_of(book[key])
-        if not rules.is_terminal(child) and rules.tier(key) <= rules.tier(state):
-            if rules.gain(state, action):
+    for key, end, same, gain in steps_of(rules, state):
+        merit, held = merit_of(book[key]) if end is None else end, True
+        if end is None and rules.tier(key) <= rules.tier(state):
+            if gain:
                 return SCORING
-            if lift(rules.endless(key), rules.same_mover(state, action, child), True) != endless:
+            if lift(rules.endless(key), same, True) != endless:
                 return UNEVEN
             held = not is_open(key)
-        by_one |= held and rules.lifted(merit, state, action, child) == score
+        by_one |= held and lift(merit, same, True) + gain == score
         by_all &= held
     return GROUNDED if score == endless or (by_one if score > endless else by_all) else UNGROUNDED
 

@@ -25,8 +25,8 @@ from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules, load_game
 from solver.rules.reading import parse_position
 from solver.solving import pipeline
+from solver.solving.following import Follower
 from solver.solving.job import Job
-from solver.solving.racing import Follower
 from solver.solving.ways import opening, proof, whole
 from solver.solving.ways.proof import Proving
 from solver.verifying import playing, verification
@@ -301,7 +301,7 @@ def test_any_position_has_its_score_by_proof_numbers(text):
     for state in states[:: max(1, len(states) // 25)]:
         for bound in (0, 1):
             assert prover.is_worth(state, bound) == (truth[state].score >= bound)
-            assert prover.answer(state, bound) == (truth[state].score >= bound)
+            assert prover.answers([state])[0, bound] == (truth[state].score >= bound)
 
 
 def test_a_full_table_makes_it_slower_not_wrong(tmp_path):
@@ -456,5 +456,5 @@ def test_a_walk_ends_when_the_time_is_up():
     prover = Prover(rules, SMALL_TABLE, bounds=False)
     follower = Follower(rules, prover, None, {start: 1}, silent, deadline=time.monotonic() - 1)
     with pytest.raises(Unproved, match="hex: who wins is proved, but not all replies were followed: give more --time"):
-        follower.settle(start, True, 1)
-    Follower(rules, prover, None, {start: 1}, silent).settle(start, True, 1)
+        follower.settle([(start, True)])
+    Follower(rules, prover, None, {start: 1}, silent).settle([(start, True)])

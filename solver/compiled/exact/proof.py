@@ -21,11 +21,13 @@ a state, which lists its moves anew.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any
 
 import numpy as np
 from numba.extending import register_jitable
+from numpy.typing import NDArray
 
 from solver.base.errors import MethodError, UncompiledRules
 from solver.check.conformance import check_game
@@ -256,16 +258,22 @@ def search_on(table: Words, frames: Words, moves: Words, numbers: Words, search:
 
 
 @kernel
-def answer(table: Words, asked: Words, bound: int) -> Any:
-    """Return what is known of the first state without a search: 1 if it is worth `bound`, 0 if not, else -1."""
-    state = state_in(asked, 0, MORE)
-    result, _ = settle_first(state, bound)
-    if result != LIMIT:
-        return 1 if result >= bound else 0
-    data = known(table, key_of(state), bound)
-    if data and proof_in(data) == 0:
-        return 1
-    return 0 if data and refutation_in(data) == 0 else -1
+def answers(table: Words, asked: Words, told: Any) -> None:
+    """Write what is known of states (n,) without a search to `told`, (n, 2) int8.
+
+    For each whether it is worth at least a draw, and a win: 1 if it is, 0 if not, -1 if nobody knows.
+    """
+    for i in range(len(asked)):
+        state = state_in(asked, i, MORE)
+        key = key_of(state)
+        for bound in range(2):
+            result, _ = settle_first(state, bound)
+            data = known(table, key, bound)
+            told[i, bound] = -1
+            if result != LIMIT:
+                told[i, bound] = result >= bound
+            elif data and (proof_in(data) == 0 or refutation_in(data) == 0):
+                told[i, bound] = proof_in(data) == 0
 
 
 class Prover:
@@ -297,7 +305,7 @@ class Prover:
         """
         with compiling(self.rules.game):
             if is_built_in(self.rules.name):
-                self.answer(self.rules.game.initial(), 1)
+                self.answers([self.rules.game.initial()])
                 return
             positions = check_game(self.rules.game)
             agreement.compare(self.rules.game, positions, symmetry=self.rules.symmetry)
@@ -313,10 +321,11 @@ class Prover:
             suspects = "bounds, replies or outlook are unsound, or "
             agreement.compare_values(self.rules, positions, plain, compiled, suspects)
 
-    def answer(self, state: int, bound: int) -> bool | None:
-        """Whether an unfinished state is worth at least `bound`, 0 or 1; None if no search has told."""
-        told = self._kernels.answer(self.table, states.packed([state], self._more), bound)
-        return None if told < 0 else told == 1
+    def answers(self, asked: Sequence[int]) -> NDArray[np.int8]:
+        """Whether unfinished states are worth at least a draw, and a win: (n, 2), -1 where no search has told."""
+        told = np.empty((len(asked), 2), np.int8)
+        self._kernels.answers(self.table, states.packed(asked, self._more), told)
+        return told
 
     def is_worth(self, state: int, bound: int, budget: Budget | None = None) -> bool:
         """Whether an unfinished state is worth at least `bound`, 0 or 1. Raises BudgetExceeded; None for no limit."""

@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from solver.base import extras
 from solver.base.errors import BookError, BudgetExceeded, DamagedBook, ForeignBook, PositionError
@@ -30,6 +30,7 @@ from solver.rules.fingerprint import Origin, check_origin, fingerprint
 from solver.rules.game import Rules
 from solver.rules.reading import game_lines, moves_played
 from solver.search import cycle, stuck
+from solver.search.derive import Step, steps_of
 from solver.solving.job import Job, Outcome, solved_by
 
 ROUND, WIDEST = 16, 64  # leaves, in a small book and in a large one, of 16,384 positions or more
@@ -41,22 +42,6 @@ ERRORS = {"outcome": 0.1, "margin": 1.0}  # that are followed
 PLAYERS = ("first", "second")
 PLIES = 4.0  # that a move which loses as much as may be lost counts for
 RESTART = "--restart begins anew in its place, or name another file"
-
-
-class Move(NamedTuple):
-    """A move of the tree.
-
-    Attributes:
-        child: The canonical state that it leads to.
-        end: Merit of the child if it is finished.
-        same: Whether the same player moves again.
-        gain: The score of the move.
-    """
-
-    child: Any
-    end: Any
-    same: bool
-    gain: int
 
 
 class Tree:
@@ -71,7 +56,7 @@ class Tree:
     def __init__(self, rules: Rules, kind: Estimate) -> None:
         self.rules, self.kind = rules, kind
         self.merits: dict[Any, Any] = {}
-        self._moves: dict[Any, list[Move]] = {}
+        self._moves: dict[Any, list[Step]] = {}
         # Children that are not in the tree
         self._missing: dict[Any, int] = {}
         # Parents of states in the tree, and of missing ones
@@ -85,12 +70,7 @@ class Tree:
         for state, merit in values:
             if state in self.merits:
                 continue
-            self.merits[state], moves = merit, list[Move]()
-            for action in rules.actions(state):
-                child = rules.result(state, action)
-                end = rules.end(child) if rules.is_terminal(child) else None
-                same, gain = rules.same_mover(state, action, child), rules.gain(state, action)
-                moves.append(Move(rules.canonical(child) if end is None else None, end, same, gain))
+            self.merits[state], moves = merit, steps_of(rules, state)
             if not moves:
                 raise stuck(rules, state)
             self._moves[state] = moves
@@ -138,7 +118,7 @@ class Tree:
         if self._missing[state] == 0 and not self.is_exact(state):
             heapq.heappush(self._stale, (-self.rules.tier(state), state))
 
-    def _made(self, move: Move) -> Any:
+    def _made(self, move: Step) -> Any:
         """Return the merit that a move gives its state."""
         return self.kind.lifted(self.merits[move.child] if move.end is None else move.end, move.same, move.gain)
 

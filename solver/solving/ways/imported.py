@@ -21,7 +21,7 @@ from solver.base.progress import Progress
 from solver.base.text import TextError, fields_of, file_lines, table_rows
 from solver.base.value import Value, merit_of
 from solver.rules.game import Rules
-from solver.search.derive import derived
+from solver.search.derive import derived, steps_of
 from solver.solving.job import Job, Outcome, solved_by
 from solver.solving.ways import plain
 
@@ -167,13 +167,9 @@ def complete(rules: Rules, table: Table, path: Path, verified: bool, progress: P
     for completed, (state, merit) in enumerate(table.items()):
         try:
             best, unknown = derived(rules, state, known)
-            children = (rules.canonical(rules.result(state, action)) for action in rules.actions(state))
             # Where a margin might follow from itself, that it does proves nothing
-            if (
-                verified
-                and rules.scores
-                and any(not rules.is_terminal(child) and rules.tier(child) <= rules.tier(state) for child in children)
-            ):
+            steps = steps_of(rules, state) if verified and rules.scores else ()
+            if any(step.end is None and rules.tier(step.child) <= rules.tier(state) for step in steps):
                 raise MethodError(
                     f"margins of {rules.name} cannot be verified, since a move from state {state} stays in its tier:"
                     " --no-verify takes them as they are"

@@ -14,9 +14,9 @@ is left out where the search that goes with the book finds its value, and how to
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any
 
 from solver.base import extras
 from solver.base.errors import MethodError
@@ -27,14 +27,12 @@ from solver.book.codecs import DEFAULT, rules_of
 from solver.book.solution import PROOF, SIDES, Trim
 from solver.rules.game import Rules
 from solver.search.derive import assured
+from solver.solving.following import Child, Oracle
 from solver.solving.job import Job, Outcome, solved_by
 from solver.solving.racing import METHODS, Race
 
-Find = Callable[[int], Value | None]
 LATER = 0.3  # what a reply two plies later weighs of one now: they share more
 FEW = 1 << 14  # moves of a ply: of more, nobody looks at the replies two plies later, which would take hours
-Settle = Callable[[int, bool, int], None]
-Child = tuple[int, bool]  # a canonical state, and whether the side is to move there
 
 
 @dataclass
@@ -88,8 +86,7 @@ class Proving:
         found: dict[int, int] = {}
         if job.target is not None:
             sides = range(2) if side == "both" else (SIDES.index(side),)
-            follower = race.follower(winner, start)
-            values = needed(rules, follower.find, sides, 0, job.options.progress, follower.settle)
+            values = needed(race.follower(winner, start), sides, 0, job.options.progress)
             found = {state: merit_of(value) for state, value in values.items()}
         trim = Trim(rules_of(rules.game, job.options.codec or DEFAULT), PROOF, side=side)
         solved = solved_by(rules, found, root=score)
@@ -108,31 +105,22 @@ def refusal(rules: Rules) -> str | None:
     return f"{rules.name} runs in plain Python only: solve it" if rules.plain_only else None
 
 
-def needed(
-    rules: Rules,
-    find: Find,
-    sides: Iterable[int],
-    plies: int,
-    progress: Progress,
-    settle: Settle = lambda state, is_own, width: None,
-) -> dict[int, Value]:
+def needed(oracle: Oracle, sides: Iterable[int], plies: int, progress: Progress) -> dict[int, Value]:
     """The states, canonical, with their values, that a book for these sides (0, 1) must hold.
 
-    `find` knows the values, perhaps not those of all states: where it ends, play is not followed further. A search of
-    `plies` + 1 plies that ends in these states then settles a move, in each position that the side comes to, which
-    keeps its value and `covers` the replies. `settle(state, is_own, width)` is called before `find` is asked about a
-    state and about its moves: it may search for their values, unless all are known. `is_own`: the side is to move
-    there. `width`: how many states the ply has.
+    Where its values end, play is not followed further. A search of `plies` + 1 plies that ends in these states then
+    settles a move, in each position that the side comes to, which keeps its value and `covers` the replies.
     """
-    needed_values: dict[int, Value] = {}
+    rules, needed_values = oracle.rules, dict[int, Value]()
     for side in sides:
-        walk = _Walk(rules, find, side, plies, settle)
+        walk = _Walk(oracle, side, plies)
         order = walk.run(progress)
-        for count, state in enumerate(reversed(order)):
-            value = find(state)
+        order.reverse()
+        for count, (state, value) in enumerate(oracle.find(order).items()):
             if value is None or state in needed_values:
                 continue
-            if state in walk.stored or assured(rules, state, plies, needed_values.get) is None:
+            # Without a look ahead only a state that is held is assured
+            if not plies or state in walk.stored or assured(rules, state, plies, needed_values.get) is None:
                 needed_values[state] = rules.kind.kept(value)
             if count % 256 == 0:
                 progress("settle", count, len(order))
@@ -140,92 +128,66 @@ def needed(
     return needed_values
 
 
-class _Move(NamedTuple):
-    """The value of a move for its player, None if that is not known; where it leads, None if the game is over there."""
-
-    merit: int | None
-    child: Child | None
-
-
 class _Walk:
     """Play by one side: the states where it is to move in the order that they were come to."""
 
-    def __init__(self, rules: Rules, find: Find, side: int, plies: int, settle: Settle) -> None:
-        self.rules, self.find, self.side, self.plies, self.settle = rules, find, side, plies, settle
+    def __init__(self, oracle: Oracle, side: int, plies: int) -> None:
+        self.oracle, self.side, self.plies = oracle, side, plies
         # States of the other side whose value no reply tells
         self.stored: set[int] = set()
         self.seen: set[Child] = set()
-        self._width: dict[int, int] = {}  # see `_least`
+        self._width: dict[int, int] = {}  # see `_widths`
 
     def run(self, progress: Progress) -> list[int]:
-        rules, order = self.rules, []
+        oracle, rules, order = self.oracle, self.oracle.rules, list[int]()
         starts = [state for state in rules.roots() if not rules.is_terminal(state)]
-        layer = {(rules.canonical(state), rules.mover(state) == self.side) for state in starts}
+        layer = sorted({(rules.canonical(state), rules.mover(state) == self.side) for state in starts})
         while layer:
-            self.seen |= layer
-            for state, is_own in sorted(layer):
-                self.settle(state, is_own, len(layer))
+            self.seen.update(layer)
+            oracle.settle(layer)
             # A search settles a near win and all that follows
-            ours = sorted(state for state, is_own in layer if is_own and not self._is_near(state, 1))
+            values = oracle.find([state for state, is_own in layer if is_own])
+            ours = {state: value for state, value in values.items() if not self._is_near(value, 1)}
             order += ours
             coming = self._chosen(ours)
-            for state, is_own in sorted(layer):
-                if is_own:
-                    continue
-                moves = self._moves((state, False))
-                # A state is stored where a move's value is unknown, and where the other moves again
-                if any(move.merit is None for move in moves):
-                    self.stored.add(state)
-                self.stored.update(move.child[0] for move in moves if move.child is not None and not move.child[1])
-                coming.update(move.child for move in moves if move.child is not None and move.merit is not None)
-            order += [state for state, is_own in sorted(layer) if not is_own and state in self.stored]
-            layer = coming - self.seen
+            theirs = [child for child in layer if not child[1]]
+            for (state, _), moves in zip(theirs, oracle.moves(theirs), strict=True):
+                for merit, child, _ in moves:
+                    # A state is stored where a move's value is unknown, and where the other moves again
+                    if merit is None:
+                        self.stored.add(state)
+                    if child is not None and not child[1]:
+                        self.stored.add(child[0])
+                    if child is not None and merit is not None:
+                        coming.add(child)
+            order += [state for state, _ in theirs if state in self.stored]
+            layer = sorted(coming - self.seen)
             progress("follow", len(self.seen), None)
         return order
 
-    def _merit(self, state: int) -> int | None:
-        value = self.find(state)
-        return None if value is None else merit_of(self.rules.kind.kept(value))
-
-    def _moves(self, child: Child) -> list[_Move]:
-        rules = self.rules
-        state, is_own = child
-        moves = []
-        for action in rules.actions(state):
-            result = rules.result(state, action)
-            if rules.is_terminal(result):
-                moves.append(_Move(rules.lifted(rules.end(result), state, action, result), None))
-                continue
-            key = rules.canonical(result)
-            merit = self._merit(key)
-            if merit is not None:
-                merit = rules.lifted(merit, state, action, result)
-            moves.append(_Move(merit, (key, is_own == rules.same_mover(state, action, result))))
-        return moves
-
-    def _chosen(self, states: list[int]) -> set[Child]:
+    def _chosen(self, states: dict[int, Value | None]) -> set[Child]:
         """Where one best move from each of the states leads, together as few new states as can easily be found."""
-        asking: dict[Child, set[int]] = {}
+        asking: dict[Any, set[int]] = {}
         left = set()
-        for state in states:
-            moves = self._moves((state, True))
-            merit = self._merit(state)
-            best = {move.child for move in moves if move.merit is not None and move.merit == merit}
-            children = {child for child in best if child is not None}
-            if len(children) < len(best) or not self.seen.isdisjoint(children):
-                # The game is won, or play comes there anyhow
-                continue
-            for child in children:
-                asking.setdefault(child, set()).add(state)
-                left.add(state)
+        for state, best in zip(states, self._best(states), strict=True):
+            # Else the game is won, or play comes there anyhow
+            if None not in best and self.seen.isdisjoint(best):
+                for child in best:
+                    asking.setdefault(child, set()).add(state)
+                    left.add(state)
         # How many states more must be known if play comes there, and where moves are few a part of those after the best
         # answers
-        later = LATER if len(asking) <= FEW else 0
-        costs = dict[Child, float]()
-        for child in asking:
-            replies = {move.child for move in self._moves(child) if move.child is not None} if not child[1] else ()
-            new = [reply for reply, is_own in replies if (reply, is_own) not in self.seen and not self._is_near(reply)]
-            costs[child] = float(child[1]) + sum(1 + later * self._least(reply) if later else 1 for reply in new)
+        theirs, is_narrow = [child for child in asking if not child[1]], len(asking) <= FEW
+        costs, after = {child: float(child[1]) for child in asking}, dict[Child, dict[Child, Value | None]]()
+        for child, moves in zip(theirs, self.oracle.moves(theirs), strict=True):
+            replies = {reply: value for _, reply, value in moves if reply is not None and reply not in self.seen}
+            new = {reply: value for reply, value in replies.items() if not self._is_near(value)}
+            costs[child] += len(new)
+            if is_narrow:
+                after[child] = new
+        self._find_widths({reply: value for new in after.values() for (reply, _), value in new.items()})
+        for child, new in after.items():
+            costs[child] += LATER * sum(self._width[reply] for reply, _ in new)
         heap = [(costs[child] / len(asking[child]), child, len(asking[child])) for child in asking]
         heapq.heapify(heap)
         chosen = set()
@@ -239,21 +201,27 @@ class _Walk:
                 heapq.heappush(heap, (costs[child] / now, child, now))
         return chosen
 
-    def _least(self, state: int) -> int:
-        """The least number of replies, not won or lost within the plies, to a best move of the side."""
-        known = self._width.get(state)
-        if known is None:
-            merit, widths = self._merit(state), list[int]()
-            for move in self._moves((state, True)) if merit is not None else ():
-                if move.merit == merit:
-                    replies = [] if move.child is None else self._moves(move.child)
-                    children = (reply.child for reply in replies if reply.child is not None)
-                    widths.append(sum(not self._is_near(child) for child, _ in children))
-            known = self._width[state] = min(widths, default=0)
-        return known
+    def _best(self, values: dict[int, Value | None]) -> Iterator[set[Child | None]]:
+        """Yield where the moves lead that are known to keep the value of each of some states of the side."""
+        kept = self.oracle.rules.kind.kept
+        moves = self.oracle.moves([(state, True) for state in values])
+        for value, listed in zip(values.values(), moves, strict=True):
+            best = None if value is None else merit_of(kept(value))
+            yield {child for merit, child, _ in listed if merit is not None and merit == best}
 
-    def _is_near(self, state: int, least: int = -1) -> bool:
+    def _find_widths(self, values: dict[int, Value | None]) -> None:
+        """Find the least number of replies, not won or lost within the plies, to a best move of each state."""
+        values = {state: value for state, value in values.items() if state not in self._width}
+        best = list(self._best(values))
+        children = list({child for moves in best for child in moves if child is not None})
+        widths: dict[Child | None, int] = {None: 0}
+        for child, replies in zip(children, self.oracle.moves(children), strict=True):
+            widths[child] = sum(reply is not None and not self._is_near(value) for _, reply, value in replies)
+        for state, moves in zip(values, best, strict=True):
+            self._width[state] = min((widths[child] for child in moves), default=0)
+
+    def _is_near(self, value: Value | None, least: int = -1) -> bool:
         """Whether the end is so near that a search settles it, with this score at least."""
-        value = self.find(state)
-        is_near = value is not None and value.distance is not None and value.distance <= self.plies
-        return is_near and value is not None and value.score >= least
+        return (
+            value is not None and value.distance is not None and value.distance <= self.plies and value.score >= least
+        )

@@ -1,0 +1,207 @@
+"""What a walk through a game knows: the moves of states, with the values that a book or searches give their children.
+
+`Oracle` asks the rules and a function, in plain Python. `Follower` asks two searches, and lists moves by compiled
+rules, many states at a time: of a game such as domineering 7x7 millions are followed.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from solver.base.errors import BudgetExceeded, ResourceError, Unproved
+from solver.base.progress import Progress
+from solver.base.value import Value, lift, merit_of
+from solver.rules.game import Rules, game_text
+from solver.search import Budget, ordered_actions
+from solver.search.derive import steps_of
+
+if TYPE_CHECKING:
+    from solver.compiled.edges import CompiledMoves
+    from solver.compiled.exact.proof import Prover
+
+STATES = 1 << 12  # whose moves are listed at a time
+PLY_NODES = 1 << 22  # by proof numbers, for moves that keep the values of a ply, before the winner is asked
+LITTLE, SOME = 1 << 5, 1 << 14  # nodes of the winner, for each move of a state
+SCORES = {score: Value(score) for score in (-1, 0, 1)}
+# by what `Prover.answers` tells: 4, and 3 times the answer about a draw, and the one about a win
+ANSWERS = (None, None, SCORES[1], SCORES[-1], SCORES[-1], None, None, SCORES[0], SCORES[1])
+Child = tuple[int, bool]  # a canonical state, and whether the side that is followed is to move there
+Move = tuple[int | None, Child | None, Value | None]
+"""A move as a walk sees it, in a plain tuple, for there are many millions.
+
+That is its merit for its player, None if that is not known; where it leads, None if the game is over there; and the
+value of that child for who moves there, with its distance, None if it is not known or the game is over.
+"""
+Steps = Sequence[tuple[Any, Any, bool, int]]  # of each move what `derive.Step` has
+
+
+class Oracle:
+    """The moves of states, and the values that `known(state)` tells of canonical ones."""
+
+    def __init__(self, rules: Rules, known: Callable[[int], Value | None]) -> None:
+        self.rules, self._known = rules, known
+
+    def find(self, states: Collection[int]) -> dict[int, Value | None]:
+        """The values of canonical, unfinished states, None where nobody knows."""
+        return {state: self._known(state) for state in states}
+
+    def settle(self, children: Sequence[Child]) -> None:
+        """Search for the values that are needed of a ply, unless they are known already."""
+
+    def moves(self, children: Sequence[Child]) -> Iterator[list[Move]]:
+        """Yield the moves of each of some states."""
+        kept, scores = self.rules.kind.kept, self.rules.scores
+        for begin in range(0, len(children), STATES):
+            some = children[begin : begin + STATES]
+            listed = self._listed([state for state, _ in some])
+            values = self.find({key for steps in listed for key, end, *_ in steps if end is None})
+            merits = {state: merit_of(kept(value)) for state, value in values.items() if value is not None}
+            for (_, is_own), steps in zip(some, listed, strict=True):
+                moves: list[Move] = []
+                for key, end, same, gain in steps:
+                    child, merit = ((key, is_own == same), merits.get(key)) if end is None else (None, end)
+                    moves.append((None if merit is None else lift(merit, same, scores) + gain, child, values.get(key)))
+                yield moves
+
+    def _listed(self, states: Sequence[int]) -> Sequence[Steps]:
+        """The moves of each of some states, by the rules alone."""
+        return [steps_of(self.rules, state) for state in states]
+
+
+@dataclass
+class Follower(Oracle):
+    """Values of states, -1, 0 or 1, by two searches.
+
+    Attributes:
+        rules: Rules without distances.
+        prover: Proof-number search. Best one that does not ask `bounds`: these tell who has won, but not which move
+            ends the game soon, and all the moves that do not would be followed.
+        ask: Whether a state is worth at least a bound, 0 or 1, within a budget: asked where the prover takes long.
+            Raises BudgetExceeded.
+        scores: Values known so far, of canonical states.
+        progress: Called as the walk goes on.
+        most: How many values memory holds. None for no limit.
+        deadline: When to give up, by the monotonic clock.
+    """
+
+    rules: Rules
+    prover: Prover
+    ask: Callable[[int, int, Budget], bool]
+    scores: dict[int, int]
+    progress: Progress
+    most: int | None = None
+    deadline: float = math.inf
+
+    def find(self, states: Collection[int]) -> dict[int, Value | None]:
+        scores = self.scores
+        # What the prover knows from searches of others
+        missing = [state for state in states if state not in scores]
+        draws, wins = self.prover.answers(missing).T
+        told = dict(zip(missing, map(ANSWERS.__getitem__, (4 + 3 * draws + wins).tolist()), strict=True))
+        return {state: SCORES[scores[state]] if state in scores else told[state] for state in states}
+
+    def settle(self, children: Sequence[Child]) -> None:
+        """Find the values that the walk wants of a ply: of the side's states a move that keeps the value, else all.
+
+        The fewer states the ply has, the longer each is searched.
+
+        Raises:
+            Unproved: The time is up.
+            ResourceError: Memory does not hold more values.
+        """
+        for child, moves in zip(children, self.moves(children), strict=True):
+            if time.monotonic() > self.deadline:
+                raise self._out_of_time()
+            if self.most is not None and len(self.scores) > self.most:
+                raise ResourceError(
+                    f"more than {self.most:,} states are needed, which memory does not hold: more --memory"
+                )
+            score = self._score(child[0]) if child[1] else None
+            if not self._noted(moves, score):
+                self._search(child[0], PLY_NODES // len(children))
+
+    def _noted(self, moves: list[Move], score: int | None) -> bool:
+        """Whether a move is known to keep a score; notes the values of all that do. None: of all moves."""
+        keeping = [(child, value) for merit, child, value in moves if score is None or merit == score]
+        for child, value in keeping:
+            if child is not None:
+                self.scores[child[0]] = self._score(child[0]) if value is None else int(value.score)
+        return bool(keeping)
+
+    def _search(self, state: int, nodes: int) -> None:
+        """Search for a move that keeps the value of one of the side's states, by so many nodes of proof numbers."""
+        rules, score = self.rules, self.scores[state]
+        self.prover.begin(state, max(0, score))
+        self.prover.advance(nodes)
+        self.progress("follow", len(self.scores), None, f"{self.prover.all_nodes:,} nodes of proof-number search")
+        moves = next(self.moves([(state, True)]))
+        if self._noted(moves, score) or any([self._keeps(child, score, LITTLE) for _, child, _ in moves]):
+            return
+        # The first move may lose, and that may take long to prove
+        children = {action: child for action, (_, child, _) in zip(rules.actions(state), moves, strict=True)}
+        in_order = ordered_actions(rules)(state)
+        any(self._keeps(children[action], score, limit) for limit in (SOME, None) for action in in_order)
+
+    def _keeps(self, child: Child | None, score: int, nodes: int | None) -> bool:
+        """Whether a move of the side to a child keeps a score that no move exceeds; notes its value if it does.
+
+        `nodes`: how far the winner may search for that. None for no limit.
+        """
+        if child is None:
+            return False
+        key, same = child
+        worth = score if same else -score
+        if key not in self.scores and self._is_worth(key, score if same else 1 - score, nodes) is same:
+            self.scores[key] = worth
+        return self.scores.get(key) == worth
+
+    def _score(self, state: int) -> int:
+        if state not in self.scores:
+            wins = self._is_worth(state, 1, None)
+            self.scores[state] = 1 if wins else 0 if self._is_worth(state, 0, None) else -1
+        return self.scores[state]
+
+    def _is_worth(self, state: int, bound: int, nodes: int | None) -> bool | None:
+        """Whether a state is worth at least `bound`; None if that takes the winner a search of more nodes."""
+        if not 0 <= bound <= 1:
+            return bound < 0
+        known = int(self.prover.answers([state])[0, bound])
+        if known >= 0:
+            return known == 1
+        seconds = max(0.0, self.deadline - time.monotonic())
+        try:
+            return self.ask(state, bound, Budget(nodes, None if seconds == math.inf else seconds))
+        except BudgetExceeded:
+            if nodes is None:
+                raise self._out_of_time() from None
+            return None
+
+    def _out_of_time(self) -> Unproved:
+        name = game_text(self.rules.game)
+        return Unproved(f"{name}: who wins is proved, but not all replies were followed: give more --time")
+
+    def _listed(self, states: Sequence[int]) -> Sequence[Steps]:
+        from solver.compiled.binding import compiling
+        from solver.compiled.edges import NOT_TERMINAL
+        from solver.compiled.states import more_of, packed, unpacked
+
+        listed: list[list[tuple[Any, Any, bool, int]]] = [[] for _ in states]
+        with compiling(self.rules.game):
+            for begin, edges in self._compiled.batches(packed(states, more_of(self.rules.bits))):
+                keys, _, owners, merits, _, _ = map(unpacked, edges)
+                for key, owner, merit in zip(keys, owners, merits, strict=True):
+                    same = owner & 1 == 1
+                    end = None if merit == NOT_TERMINAL else merit if same else -merit
+                    listed[begin + (owner >> 1)].append((key, end, same, 0))
+        return listed
+
+    @functools.cached_property
+    def _compiled(self) -> CompiledMoves:
+        from solver.compiled.edges import CompiledMoves
+
+        return CompiledMoves(self.rules, tiers=False)
