@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numba
@@ -21,8 +21,8 @@ from solver.base import value
 from solver.base.errors import GameError, UncompiledRules
 from solver.base.expectations import MOST_WEIGHT
 from solver.base.kinds import MARGIN
-from solver.compiled.binding import bind, inlined, kernel
-from solver.compiled.states import Words, folded, put_in, state_in
+from solver.compiled.binding import bind, compiling, inlined, kernel
+from solver.compiled.states import Words, folded, more_of, packed, put_in, state_in, unpacked
 from solver.rules.game import Rules, own_method
 from solver.store.shared import part
 
@@ -397,6 +397,26 @@ class CompiledMoves:
             room = 2 * room if end == begin else room
             yield begin, Edges(*(column[:count] for column in listed))
             begin = end
+
+    def steps(self, states: Sequence[int]) -> list[list[tuple[int, int | None, bool, int]]]:
+        """The moves of each of some unfinished states, as `derive.Step` has them. Raises what `batches` does."""
+        steps: list[list[tuple[int, int | None, bool, int]]] = [[] for _ in states]
+        with compiling(self.rules.game):
+            for begin, listed in self.batches(packed(states, more_of(self.rules.bits))):
+                keys, _, owners, merits, rewards, _ = map(unpacked, listed)
+                for key, owner, merit, reward in zip(keys, owners, merits, rewards, strict=True):
+                    same = owner & 1 == 1
+                    end = None if merit == NOT_TERMINAL else merit - reward if same else reward - merit
+                    steps[begin + (owner >> 1)].append((key, end, same, reward))
+        return steps
+
+    def replies(self, states: Sequence[int]) -> list[int]:
+        """How many moves of each of some unfinished states do not end the game. Raises what `batches` does."""
+        counts = np.zeros(len(states), np.int64)
+        with compiling(self.rules.game):
+            for begin, listed in self.batches(packed(states, more_of(self.rules.bits))):
+                np.add.at(counts, begin + (listed.owners[listed.merits == NOT_TERMINAL] >> 1), 1)
+        return unpacked(counts)
 
     def endless(self, states: Words) -> Words:
         """Return the value of endless play from each state. Empty if it is always 0.

@@ -84,7 +84,7 @@ def sweep_text(facts: dict[str, Any]) -> str:
     """An exhaustive solve."""
     tiers = "some tier has cycles" if facts["cyclic"] else counted(facts["tiers"], "tier")
     stored = f"{facts['stored']:,}" if facts["counted"] else _about(facts) + rounded(facts["stored"])
-    lines = [f"stored   {stored} states, {tiers}, {_from(facts)}"]
+    lines = [f"stored   {stored} states, {tiers}, {'counted' if facts['counted'] else 'from samples'}"]
     if facts["whole"] and not facts["counted"]:
         most_likely = between(facts["least"], facts["most"])
         lines.append(f"         most likely {most_likely}; {rounded(facts['states'])} with finished ones")
@@ -136,7 +136,7 @@ def plan_text(facts: dict[str, Any]) -> str:
         rows.append((str(tier["tier"]), *numbers, *times, *taken, longest["bound"]))
     lines = [
         *table(rows, ">"),
-        f"stored   {_about(facts)}{facts['states']:,} states, {_from(facts)}",
+        f"stored   {_about(facts)}{facts['states']:,} states, {'counted' if facts['counted'] else 'from samples'}",
         f"time     about {duration(facts['seconds'])}, {duration(facts['book_seconds'])} of it for the book",
         f"memory   about {size(facts['memory'])} a worker",
         f"storage  about {size(facts['storage'])}",
@@ -170,10 +170,6 @@ def number(count: int) -> str:
 
 def _about(facts: dict[str, Any]) -> str:
     return "" if facts["counted"] else "about " if facts["whole"] else "more than "
-
-
-def _from(facts: dict[str, Any]) -> str:
-    return "counted" if facts["counted"] else "from samples"
 
 
 def duration(seconds: float) -> str:

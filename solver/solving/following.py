@@ -13,11 +13,11 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from solver.base.errors import BudgetExceeded, ResourceError, Unproved
+from solver.base.errors import ResourceError, Unproved
 from solver.base.progress import Progress
 from solver.base.value import Value, lift, merit_of
 from solver.rules.game import Rules, game_text
-from solver.search import Budget, ordered_actions
+from solver.search import ordered_actions
 from solver.search.derive import steps_of
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 STATES = 1 << 12  # whose moves are listed at a time
 PLY_NODES = 1 << 22  # by proof numbers, for moves that keep the values of a ply, before the winner is asked
 LITTLE, SOME = 1 << 5, 1 << 14  # nodes of the winner, for each move of a state
+MANY = 1 << 20  # and between two looks at the clock
 SCORES = {score: Value(score) for score in (-1, 0, 1)}
 # by what `Prover.answers` tells: 4, and 3 times the answer about a draw, and the one about a win
 ANSWERS = (None, None, SCORES[1], SCORES[-1], SCORES[-1], None, None, SCORES[0], SCORES[1])
@@ -68,6 +69,10 @@ class Oracle:
                     moves.append((None if merit is None else lift(merit, same, scores) + gain, child, values.get(key)))
                 yield moves
 
+    def replies(self, states: Sequence[int]) -> Sequence[int]:
+        """How many moves of each of some states do not end the game."""
+        return [sum(step.end is None for step in steps_of(self.rules, state)) for state in states]
+
     def _listed(self, states: Sequence[int]) -> Sequence[Steps]:
         """The moves of each of some states, by the rules alone."""
         return [steps_of(self.rules, state) for state in states]
@@ -81,8 +86,7 @@ class Follower(Oracle):
         rules: Rules without distances.
         prover: Proof-number search. Best one that does not ask `bounds`: these tell who has won, but not which move
             ends the game soon, and all the moves that do not would be followed.
-        ask: Whether a state is worth at least a bound, 0 or 1, within a budget: asked where the prover takes long.
-            Raises BudgetExceeded.
+        ask: The winner's `is_worth`, which is asked where the prover takes long.
         scores: Values known so far, of canonical states.
         progress: Called as the walk goes on.
         most: How many values memory holds. None for no limit.
@@ -91,7 +95,7 @@ class Follower(Oracle):
 
     rules: Rules
     prover: Prover
-    ask: Callable[[int, int, Budget], bool]
+    ask: Callable[[int, int, int], bool | None]
     scores: dict[int, int]
     progress: Progress
     most: int | None = None
@@ -118,12 +122,10 @@ class Follower(Oracle):
             if time.monotonic() > self.deadline:
                 raise self._out_of_time()
             if self.most is not None and len(self.scores) > self.most:
-                raise ResourceError(
-                    f"more than {self.most:,} states are needed, which memory does not hold: more --memory"
-                )
+                raise ResourceError(f"more than {self.most:,} states are needed, beyond memory: give more --memory")
             score = self._score(child[0]) if child[1] else None
             if not self._noted(moves, score):
-                self._search(child[0], PLY_NODES // len(children))
+                self._search(child[0], moves, PLY_NODES // len(children))
 
     def _noted(self, moves: list[Move], score: int | None) -> bool:
         """Whether a move is known to keep a score; notes the values of all that do. None: of all moves."""
@@ -133,14 +135,15 @@ class Follower(Oracle):
                 self.scores[child[0]] = self._score(child[0]) if value is None else int(value.score)
         return bool(keeping)
 
-    def _search(self, state: int, nodes: int) -> None:
+    def _search(self, state: int, moves: list[Move], nodes: int) -> None:
         """Search for a move that keeps the value of one of the side's states, by so many nodes of proof numbers."""
         rules, score = self.rules, self.scores[state]
-        self.prover.begin(state, max(0, score))
-        self.prover.advance(nodes)
         self.progress("follow", len(self.scores), None, f"{self.prover.all_nodes:,} nodes of proof-number search")
-        moves = next(self.moves([(state, True)]))
-        if self._noted(moves, score) or any([self._keeps(child, score, LITTLE) for _, child, _ in moves]):
+        if nodes > LITTLE:
+            self.prover.begin(state, max(0, score))
+            self.prover.advance(nodes)
+            moves = next(self.moves([(state, True)]))
+        if self._noted(moves, score) or any(self._keeps(child, score, LITTLE) for _, child, _ in moves):
             return
         # The first move may lose, and that may take long to prove
         children = {action: child for action, (_, child, _) in zip(rules.actions(state), moves, strict=True)}
@@ -167,38 +170,28 @@ class Follower(Oracle):
         return self.scores[state]
 
     def _is_worth(self, state: int, bound: int, nodes: int | None) -> bool | None:
-        """Whether a state is worth at least `bound`; None if that takes the winner a search of more nodes."""
+        """Whether a state is worth at least `bound`; None if so many nodes of the winner, at most SOME, do not tell."""
         if not 0 <= bound <= 1:
             return bound < 0
-        known = int(self.prover.answers([state])[0, bound])
+        known = self.prover.answers([state])[0, bound] if nodes != LITTLE else -1
         if known >= 0:
-            return known == 1
-        seconds = max(0.0, self.deadline - time.monotonic())
-        try:
-            return self.ask(state, bound, Budget(nodes, None if seconds == math.inf else seconds))
-        except BudgetExceeded:
-            if nodes is None:
-                raise self._out_of_time() from None
-            return None
+            return bool(known)
+        limit = nodes or SOME
+        while (told := self.ask(state, bound, limit)) is None and nodes is None:
+            limit = min(2 * limit, MANY)
+            if time.monotonic() > self.deadline:
+                raise self._out_of_time()
+        return told
 
     def _out_of_time(self) -> Unproved:
         name = game_text(self.rules.game)
         return Unproved(f"{name}: who wins is proved, but not all replies were followed: give more --time")
 
-    def _listed(self, states: Sequence[int]) -> Sequence[Steps]:
-        from solver.compiled.binding import compiling
-        from solver.compiled.edges import NOT_TERMINAL
-        from solver.compiled.states import more_of, packed, unpacked
+    def replies(self, states: Sequence[int]) -> Sequence[int]:
+        return self._compiled.replies(states)
 
-        listed: list[list[tuple[Any, Any, bool, int]]] = [[] for _ in states]
-        with compiling(self.rules.game):
-            for begin, edges in self._compiled.batches(packed(states, more_of(self.rules.bits))):
-                keys, _, owners, merits, _, _ = map(unpacked, edges)
-                for key, owner, merit in zip(keys, owners, merits, strict=True):
-                    same = owner & 1 == 1
-                    end = None if merit == NOT_TERMINAL else merit if same else -merit
-                    listed[begin + (owner >> 1)].append((key, end, same, 0))
-        return listed
+    def _listed(self, states: Sequence[int]) -> Sequence[Steps]:
+        return self._compiled.steps(states)
 
     @functools.cached_property
     def _compiled(self) -> CompiledMoves:

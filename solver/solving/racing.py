@@ -26,7 +26,6 @@ from solver.base.errors import MethodError, ResourceError, Unproved
 from solver.base.kinds import Method
 from solver.book.writer import check_target
 from solver.rules.game import Rules, game_text
-from solver.search import Budget
 from solver.solving.following import Follower
 from solver.solving.job import Job
 
@@ -71,10 +70,6 @@ class Racer(abc.ABC):
         if self.score is None:
             self.turns += 1
 
-    @abc.abstractmethod
-    def is_worth(self, state: int, bound: int, budget: Budget) -> bool:
-        """Whether a state is worth at least a bound, 0 or 1. Raises BudgetExceeded."""
-
     @property
     def nodes(self) -> int:
         """The nodes searched so far. Ask once it has begun."""
@@ -90,9 +85,6 @@ class AlphaBeta(Racer):
     """By alpha-beta, which finds the score itself."""
 
     method = Method.ALPHABETA
-
-    def is_worth(self, state: int, bound: int, budget: Budget) -> bool:
-        return bool(self.engine.value(state, nodes=budget.nodes_left, seconds=budget.seconds_left).score >= bound)
 
     @property
     def progress(self) -> str:
@@ -122,9 +114,6 @@ class ProofNumbers(Racer):
 
     method = Method.PROOF_NUMBER
 
-    def is_worth(self, state: int, bound: int, budget: Budget) -> bool:
-        return bool(self.engine.is_worth(state, bound, budget))
-
     @property
     def progress(self) -> str:
         proof, refutation = self.engine.root_numbers
@@ -141,16 +130,12 @@ class ProofNumbers(Racer):
         self._state, self.engine = state, prover
 
     def advance(self) -> int | None:
-        is_worth = self.engine.advance(PROOF_NUMBER_TURN)
-        if is_worth is None:
+        bound, is_worth = int(self.engine.bound), self.engine.advance(PROOF_NUMBER_TURN)
+        if is_worth is False and bound:
+            # Not a win: is it at least a draw?
+            self.engine.begin(self._state, 0)
             return None
-        bound = int(self.engine.bound)
-        if is_worth:
-            return bound
-        if bound == 0:
-            return -1
-        self.engine.begin(self._state, 0)
-        return None
+        return None if is_worth is None else bound if is_worth else -1
 
 
 LAYOUT = 3  # of the file of a race: another for other arrays
@@ -205,8 +190,7 @@ class Race:
                     if racer.engine is None:
                         racer.begin(state)
                 with ThreadPoolExecutor(len(behind)) as pool:
-                    for future in [pool.submit(racer.take_turn) for racer in behind]:
-                        future.result()
+                    list(pool.map(Racer.take_turn, behind))
                 winner = next((racer for racer in self._racers if racer.score is not None), None)
                 if winner is not None:
                     # The others' memory is free now
@@ -239,7 +223,9 @@ class Race:
             prover.warm()
         assert winner.score is not None
         scores, progress = {state: winner.score}, self._job.options.progress
-        return Follower(self._rules, prover, winner.is_worth, scores, progress, self._most_states, self._deadline)
+        return Follower(
+            self._rules, prover, winner.engine.is_worth, scores, progress, self._most_states, self._deadline
+        )
 
     def remove(self) -> None:
         """Remove the file of the race, if it has one."""

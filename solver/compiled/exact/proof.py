@@ -55,6 +55,7 @@ ENTRIES = 4  # of a bucket of the table, for `list_children`, too
 USED = 2
 PROOF_SHIFT, REFUTATION_SHIFT, WORK_SHIFT = 2, 30, 58
 MOST_WORK = 31
+UNLIMITED = 1 << 62  # nodes
 
 # columns of `frames`, the path: at first those of a child's row
 Frame = IntEnum("Frame", "STATE KEY CHOICES SIGN AWAY BOUND FIRST END PROOF REFUTATION CHILD NODES", start=0)
@@ -315,7 +316,7 @@ class Prover:
                 score = plain_search.solve(self.rules, state, budget=budget).value.score
                 return score >= 0, score >= 1
 
-            def compiled(state: int) -> tuple[bool, bool]:
+            def compiled(state: int) -> tuple[bool | None, bool | None]:
                 return self.is_worth(state, 0), self.is_worth(state, 1)
 
             suspects = "bounds, replies or outlook are unsound, or "
@@ -327,14 +328,10 @@ class Prover:
         self._kernels.answers(self.table, states.packed(asked, self._more), told)
         return told
 
-    def is_worth(self, state: int, bound: int, budget: Budget | None = None) -> bool:
-        """Whether an unfinished state is worth at least `bound`, 0 or 1. Raises BudgetExceeded; None for no limit."""
-        budget = budget or Budget()
+    def is_worth(self, state: int, bound: int, nodes: int = UNLIMITED) -> bool | None:
+        """Whether an unfinished state is worth at least `bound`, 0 or 1; None if so many nodes do not tell."""
         self.begin(state, bound)
-        while (result := self.advance(nodes := budget.allowance())) is None:
-            budget.take(nodes)
-            budget.check()
-        return result
+        return self.advance(nodes)
 
     def begin(self, state: int, bound: int) -> None:
         """Set out to find whether an unfinished state is worth at least `bound`, 0 or 1."""

@@ -138,6 +138,13 @@ class Searcher(ExactSearch):
         search[Field.LOW], search[Field.HIGH], search[Field.ASKED] = low, high, LIMIT
         write_state(self.frames, Frame.STATE, state, self._more)
 
+    def is_worth(self, state: int, bound: int, nodes: int) -> bool | None:
+        """Whether an unfinished state is worth at least `bound`; None if so many nodes do not tell."""
+        self.begin(state, bound - 1, bound)
+        is_done = self.advance(nodes)
+        merit = self.end()
+        return merit >= bound if is_done else None
+
     def step(self, busy: Words, allowance: int) -> bool:
         """Search on for so many nodes, while `busy` names the states that others search; whether the merit is found."""
         status = self._solve(self.table, self.frames, self.moves, busy, self.search, allowance)

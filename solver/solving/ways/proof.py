@@ -136,7 +136,7 @@ class _Walk:
         # States of the other side whose value no reply tells
         self.stored: set[int] = set()
         self.seen: set[Child] = set()
-        self._width: dict[int, int] = {}  # see `_widths`
+        self._width: dict[int, int] = {}  # the least number of replies to a best move of a state
 
     def run(self, progress: Progress) -> list[int]:
         oracle, rules, order = self.oracle, self.oracle.rules, list[int]()
@@ -177,17 +177,12 @@ class _Walk:
                     left.add(state)
         # How many states more must be known if play comes there, and where moves are few a part of those after the best
         # answers
-        theirs, is_narrow = [child for child in asking if not child[1]], len(asking) <= FEW
-        costs, after = {child: float(child[1]) for child in asking}, dict[Child, dict[Child, Value | None]]()
-        for child, moves in zip(theirs, self.oracle.moves(theirs), strict=True):
-            replies = {reply: value for _, reply, value in moves if reply is not None and reply not in self.seen}
-            new = {reply: value for reply, value in replies.items() if not self._is_near(value)}
-            costs[child] += len(new)
-            if is_narrow:
-                after[child] = new
-        self._find_widths({reply: value for new in after.values() for (reply, _), value in new.items()})
-        for child, new in after.items():
-            costs[child] += LATER * sum(self._width[reply] for reply, _ in new)
+        theirs = [child for child in asking if not child[1]]
+        costs: dict[Any, float] = {child: 1.0 for child in asking}
+        if len(asking) > FEW:
+            costs |= zip(theirs, self.oracle.replies([state for state, _ in theirs]), strict=True)
+        else:
+            self._weigh(theirs, costs)
         heap = [(costs[child] / len(asking[child]), child, len(asking[child])) for child in asking]
         heapq.heapify(heap)
         chosen = set()
@@ -209,16 +204,23 @@ class _Walk:
             best = None if value is None else merit_of(kept(value))
             yield {child for merit, child, _ in listed if merit is not None and merit == best}
 
-    def _find_widths(self, values: dict[int, Value | None]) -> None:
-        """Find the least number of replies, not won or lost within the plies, to a best move of each state."""
-        values = {state: value for state, value in values.items() if state not in self._width}
+    def _weigh(self, children: list[Child], costs: dict[Any, float]) -> None:
+        """Enter what children of the other side cost: new replies, and a part of those to the best answers."""
+        after: dict[Child, dict[int, Value | None]] = {}
+        for child, moves in zip(children, self.oracle.moves(children), strict=True):
+            replies = {reply: value for _, reply, value in moves if reply is not None and reply not in self.seen}
+            after[child] = {reply[0]: value for reply, value in replies.items() if not self._is_near(value)}
+        # The least number of replies, not won or lost within the plies, to a best move of each state
+        values = {state: value for new in after.values() for state, value in new.items() if state not in self._width}
         best = list(self._best(values))
-        children = list({child for moves in best for child in moves if child is not None})
+        following = list({child for moves in best for child in moves if child is not None})
         widths: dict[Child | None, int] = {None: 0}
-        for child, replies in zip(children, self.oracle.moves(children), strict=True):
-            widths[child] = sum(reply is not None and not self._is_near(value) for _, reply, value in replies)
-        for state, moves in zip(values, best, strict=True):
-            self._width[state] = min((widths[child] for child in moves), default=0)
+        for child, moves in zip(following, self.oracle.moves(following), strict=True):
+            widths[child] = sum(reply is not None and not self._is_near(value) for _, reply, value in moves)
+        for state, leads in zip(values, best, strict=True):
+            self._width[state] = min((widths[child] for child in leads), default=0)
+        for child, new in after.items():
+            costs[child] = len(new) + LATER * sum(self._width[state] for state in new)
 
     def _is_near(self, value: Value | None, least: int = -1) -> bool:
         """Whether the end is so near that a search settles it, with this score at least."""
