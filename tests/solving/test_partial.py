@@ -25,7 +25,7 @@ from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules, load_game
 from solver.rules.reading import parse_position
 from solver.solving import pipeline
-from solver.solving.following import Follower
+from solver.solving.following import Follower, Oracle
 from solver.solving.job import Job
 from solver.solving.ways import opening, proof, whole
 from solver.solving.ways.proof import Proving
@@ -252,8 +252,7 @@ def sides_of(score):
     return ("first", "second") if not score else ("first",) if score > 0 else ("second",)
 
 
-# for the first player
-PUBLISHED = {
+PUBLISHED = {  # for the first player
     "hex:2": 1,  # strategy stealing
     "hex:3": 1,
     "tic-tac-toe": 0,
@@ -262,7 +261,6 @@ PUBLISHED = {
     "cram:2,4": -1,  # both sides are even: the second player answers by symmetry (Gardner 1974)
     "connect-four:4,4": 0,  # John Tromp
 }
-
 
 METHODS = ("alphabeta", "proof-number")  # alone
 QUICK = ("hex:2", DRAWN, "domineering:3,3", "domineering:2,4", "clobber:2,4", "cram:2,4", "breakthrough:2,4")
@@ -300,24 +298,24 @@ def test_any_position_has_its_score_by_proof_numbers(text):
     states = sorted(state for state in truth if not rules.is_terminal(state))
     for state in states[:: max(1, len(states) // 25)]:
         for bound in (0, 1):
-            assert prover.is_worth(state, bound) == (truth[state].score >= bound)
-            assert prover.answers([state])[0, bound] == (truth[state].score >= bound)
+            is_worth = prover.is_worth(state, bound)
+            assert is_worth == prover.answers([state])[0, bound] == (truth[state].score >= bound)
 
 
 def test_a_full_table_makes_it_slower_not_wrong(tmp_path):
-    assert proved("domineering:4,4", tmp_path / "small.lmdb", table=2048).root.score == 1
-    with solver.prove("domineering:4,4", tmp_path / "large.lmdb", table=1 << 20) as book:
-        assert book.root.score == 1
+    for size, name in ((2048, "small"), (1 << 20, "large")):
+        with solver.prove("domineering:4,4", tmp_path / f"{name}.lmdb", table=size) as book:
+            assert book.root.score == 1
 
 
-def test_a_book_serves_the_side_that_is_asked_for(tmp_path):
+def test_a_book_serves_the_side_that_is_asked_for(tmp_path, monkeypatch):
     for side in ("first", "second", "both"):
+        monkeypatch.setattr(proof, "FEW", 0 if side == "second" else 1 << 14)  # in wide plies replies are counted
         header = proved(DRAWN, tmp_path / f"{side}.lmdb", Proving(side))
         assert header.trim.side == side and header.root.score == 0
         with Book(tmp_path / f"{side}.lmdb") as book:
             playing.prove(book, book.game, live=False)
-    refused = "the second player loses, so only the other has something to prove"
-    raises(MethodError, refused, proved, "hex:2", tmp_path / "lost.lmdb", Proving("second"))
+    raises(MethodError, "so only the other has something", proved, "hex:2", tmp_path / "lost.lmdb", Proving("second"))
 
 
 @pytest.mark.slow
@@ -457,4 +455,6 @@ def test_a_walk_ends_when_the_time_is_up():
     follower = Follower(rules, prover, None, {start: 1}, silent, deadline=time.monotonic() - 1)
     with pytest.raises(Unproved, match="hex: who wins is proved, but not all replies were followed: give more --time"):
         follower.settle([(start, True)])
-    Follower(rules, prover, None, {start: 1}, silent).settle([(start, True)])
+    follower.deadline += 99
+    follower.settle([(start, True)])
+    assert follower.replies([start]) == Oracle.replies(follower, [start]) == [9]
