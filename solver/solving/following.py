@@ -123,16 +123,18 @@ class Follower(Oracle):
                 raise self._out_of_time()
             if self.most is not None and len(self.scores) > self.most:
                 raise ResourceError(f"more than {self.most:,} states are needed, beyond memory: give more --memory")
-            score = self._score(child[0]) if child[1] else None
-            if not self._noted(moves, score):
+            if not self._noted(moves, self._score(child[0]), child[1]):
                 self._search(child[0], moves, PLY_NODES // len(children))
 
-    def _noted(self, moves: list[Move], score: int | None) -> bool:
-        """Whether a move is known to keep a score; notes the values of all that do. None: of all moves."""
-        keeping = [(child, value) for merit, child, value in moves if score is None or merit == score]
+    def _noted(self, moves: list[Move], score: int, is_own: bool) -> bool:
+        """Whether a move of the side is known to keep a score; notes the values of all that do, of the other's all."""
+        keeping = [(child, value) for merit, child, value in moves if not is_own or merit == score]
         for child, value in keeping:
-            if child is not None:
-                self.scores[child[0]] = self._score(child[0]) if value is None else int(value.score)
+            if child is not None and value is not None:
+                self.scores[child[0]] = int(value.score)
+            elif child is not None:
+                # All moves of a lost state lose
+                self.scores[child[0]] = self._score(child[0]) if score > -1 else 1 if child[1] else -1
         return bool(keeping)
 
     def _search(self, state: int, moves: list[Move], nodes: int) -> None:
@@ -143,7 +145,9 @@ class Follower(Oracle):
             self.prover.begin(state, max(0, score))
             self.prover.advance(nodes)
             moves = next(self.moves([(state, True)]))
-        if self._noted(moves, score) or any(self._keeps(child, score, LITTLE) for _, child, _ in moves):
+        # In wide plies one move will do
+        keeping = (self._keeps(child, score, LITTLE) for _, child, _ in moves)
+        if self._noted(moves, score, True) or any(list(keeping) if nodes > LITTLE else keeping):
             return
         # The first move may lose, and that may take long to prove
         children = {action: child for action, (_, child, _) in zip(rules.actions(state), moves, strict=True)}
@@ -173,9 +177,6 @@ class Follower(Oracle):
         """Whether a state is worth at least `bound`; None if so many nodes of the winner, at most SOME, do not tell."""
         if not 0 <= bound <= 1:
             return bound < 0
-        known = self.prover.answers([state])[0, bound] if nodes != LITTLE else -1
-        if known >= 0:
-            return bool(known)
         limit = nodes or SOME
         while (told := self.ask(state, bound, limit)) is None and nodes is None:
             limit = min(2 * limit, MANY)
