@@ -25,7 +25,7 @@ from solver.compiled import edges as compiled_edges
 from solver.compiled.binding import FAILURES, bind, compiling, is_of_compiler
 from solver.compiled.edges import CompiledMoves
 from solver.compiled.module import rules as of_rules
-from solver.compiled.states import Words, more_of, new_states, packed, unpacked
+from solver.compiled.states import Words, more_of, packed, unpacked
 from solver.rules.game import Game, Rules, own_method
 from solver.rules.loading import error_text
 from solver.search import Budget
@@ -117,7 +117,7 @@ class Twins:
         """The answer of the kernels, which may raise."""
         states_array, kernels = packed([state], self._more), self.own.kernels
         report = np.zeros(compiled_edges.FIELDS, np.int64)
-        if not kernels.keep(states_array, 0, 1, new_states(1, self._more), report):
+        if not kernels.keep(states_array, 0, 1, np.zeros_like(states_array), report):
             return int(report[compiled_edges.WINS] - report[compiled_edges.LOSSES]), int(report[compiled_edges.LARGEST])
         if report[compiled_edges.ERROR]:
             return compiled_edges.FAULTS[int(report[compiled_edges.ERROR])]

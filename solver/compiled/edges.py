@@ -29,7 +29,7 @@ from solver.store.shared import part
 lift = part(value.lift)
 terminal_merit = part(value.terminal_merit)
 game: Any = None  # what follows are constants of the bound copies
-SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = TIERS = VANISHING = False
+SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = TIERS = VANISHING = PROMISES = False
 MORE = ()
 
 NOT_TERMINAL = -(1 << 62)  # instead of a merit: the child is not finished
@@ -231,6 +231,15 @@ def endless_margins(states: Words, begin: int, end: int, margins: Words) -> None
 
 
 @kernel
+def list_promises(states: Words, promises: Words) -> None:
+    """Write the `promise` of each action of the first of some states, 0 without it."""
+    state, count = state_in(states, 0, MORE), 0
+    for action in game.actions(state):
+        promises[count] = game.promise(state, action) if PROMISES else 0
+        count += 1
+
+
+@kernel
 def fold(states: Words, images: Words) -> None:
     """Write the canonical state of each of the states (n,) int64, of which negative numbers stay as they are."""
     for i in range(len(states)):
@@ -399,7 +408,7 @@ class CompiledMoves:
             begin = end
 
     def steps(self, states: Sequence[int]) -> list[list[tuple[int, int | None, bool, int]]]:
-        """The moves of each of some unfinished states, as `derive.Step` has them. Raises what `batches` does."""
+        """The moves of each of some unfinished states, as `derive.Step` has them. Raises as `batches` does."""
         steps: list[list[tuple[int, int | None, bool, int]]] = [[] for _ in states]
         with compiling(self.rules.game):
             for begin, listed in self.batches(packed(states, more_of(self.rules.bits))):
@@ -410,8 +419,15 @@ class CompiledMoves:
                     steps[begin + (owner >> 1)].append((key, end, same, reward))
         return steps
 
+    def in_order(self, state: int, count: int) -> list[int]:
+        """The places of the `count` moves of a state, the most promising first."""
+        promises = np.empty(count, np.int64)
+        with compiling(self.rules.game):
+            self.kernels.list_promises(packed([state], more_of(self.rules.bits)), promises)
+        return unpacked(np.argsort(-promises, kind="stable"))
+
     def replies(self, states: Sequence[int]) -> list[int]:
-        """How many moves of each of some unfinished states do not end the game. Raises what `batches` does."""
+        """How many moves of each of some unfinished states do not end the game. Raises as `batches` does."""
         counts = np.zeros(len(states), np.int64)
         with compiling(self.rules.game):
             for begin, listed in self.batches(packed(states, more_of(self.rules.bits))):

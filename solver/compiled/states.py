@@ -54,11 +54,6 @@ def columns(used: int, extra_words: tuple[int, ...]) -> int:
     return BEYOND + COLUMNS * len(extra_words) if extra_words else used
 
 
-def new_states(count: int, extra_words: tuple[int, ...]) -> Words:
-    """Room for so many states."""
-    return np.zeros((count, 1 + beyond(extra_words)) if extra_words else count, np.int64)
-
-
 def doubled(rows: NDArray[Any]) -> NDArray[Any]:
     """Rows with as many empty ones behind them."""
     return np.concatenate([rows, np.zeros_like(rows)])

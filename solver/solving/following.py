@@ -1,12 +1,11 @@
-"""What a walk through a game knows: the moves of states, with the values that a book or searches give their children.
+"""Moves of many states, with the values that are known of their children: for walks along one side's play.
 
-`Oracle` asks the rules and a function, in plain Python. `Follower` asks two searches, and lists moves by compiled
-rules, many states at a time: of a game such as domineering 7x7 millions are followed.
+`Oracle` asks the rules and a function, in plain Python. `Follower` asks two searches. It lists moves by compiled rules,
+4,096 states at a time, because domineering 7x7 has millions to follow.
 """
 
 from __future__ import annotations
 
-import functools
 import math
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -17,11 +16,9 @@ from solver.base.errors import ResourceError, Unproved
 from solver.base.progress import Progress
 from solver.base.value import Value, lift, merit_of
 from solver.rules.game import Rules, game_text
-from solver.search import ordered_actions
 from solver.search.derive import steps_of
 
 if TYPE_CHECKING:
-    from solver.compiled.edges import CompiledMoves
     from solver.compiled.exact.proof import Prover
 
 STATES = 1 << 12  # whose moves are listed at a time
@@ -33,12 +30,11 @@ SCORES = {score: Value(score) for score in (-1, 0, 1)}
 ANSWERS = (None, None, SCORES[1], SCORES[-1], SCORES[-1], None, None, SCORES[0], SCORES[1])
 Child = tuple[int, bool]  # a canonical state, and whether the side that is followed is to move there
 Move = tuple[int | None, Child | None, Value | None]
-"""A move as a walk sees it, in a plain tuple, for there are many millions.
+"""A move: its merit for its player, the child, and the child's value for its side to move. A plain tuple is quick.
 
-That is its merit for its player, None if that is not known; where it leads, None if the game is over there; and the
-value of that child for who moves there, with its distance, None if it is not known or the game is over.
+An unknown merit or value is None. So are the child and its value if the move ends the game.
 """
-Steps = Sequence[tuple[Any, Any, bool, int]]  # of each move what `derive.Step` has
+Steps = Sequence[tuple[Any, Any, bool, int]]  # as `derive.Step`, one for each move
 
 
 class Oracle:
@@ -86,7 +82,7 @@ class Follower(Oracle):
         rules: Rules without distances.
         prover: Proof-number search. Best one that does not ask `bounds`: these tell who has won, but not which move
             ends the game soon, and all the moves that do not would be followed.
-        ask: The winner's `is_worth`, which is asked where the prover takes long.
+        ask: `is_worth` of the race's winner, for states that take the prover long.
         scores: Values known so far, of canonical states.
         progress: Called as the walk goes on.
         most: How many values memory holds. None for no limit.
@@ -101,9 +97,14 @@ class Follower(Oracle):
     most: int | None = None
     deadline: float = math.inf
 
+    def __post_init__(self) -> None:
+        from solver.compiled.edges import CompiledMoves
+
+        self._compiled = CompiledMoves(self.rules, tiers=False)
+
     def find(self, states: Collection[int]) -> dict[int, Value | None]:
         scores = self.scores
-        # What the prover knows from searches of others
+        # The prover knows some from searches of others
         missing = [state for state in states if state not in scores]
         draws, wins = self.prover.answers(missing).T
         told = dict(zip(missing, map(ANSWERS.__getitem__, (4 + 3 * draws + wins).tolist()), strict=True))
@@ -139,20 +140,18 @@ class Follower(Oracle):
 
     def _search(self, state: int, moves: list[Move], nodes: int) -> None:
         """Search for a move that keeps the value of one of the side's states, by so many nodes of proof numbers."""
-        rules, score = self.rules, self.scores[state]
+        score = self.scores[state]
         self.progress("follow", len(self.scores), None, f"{self.prover.all_nodes:,} nodes of proof-number search")
         if nodes > LITTLE:
             self.prover.begin(state, max(0, score))
             self.prover.advance(nodes)
             moves = next(self.moves([(state, True)]))
+        children = [moves[place][1] for place in self._compiled.in_order(state, len(moves))]
         # In wide plies one move will do
-        keeping = (self._keeps(child, score, LITTLE) for _, child, _ in moves)
-        if self._noted(moves, score, True) or any(list(keeping) if nodes > LITTLE else keeping):
-            return
-        # The first move may lose, and that may take long to prove
-        children = {action: child for action, (_, child, _) in zip(rules.actions(state), moves, strict=True)}
-        in_order = ordered_actions(rules)(state)
-        any(self._keeps(children[action], score, limit) for limit in (SOME, None) for action in in_order)
+        keeping = (self._keeps(child, score, LITTLE) for child in children)
+        if not self._noted(moves, score, True) and not any(list(keeping) if nodes > LITTLE else keeping):
+            # The first move may lose, and that may take long to prove
+            any(self._keeps(child, score, limit) for limit in (SOME, None) for child in children)
 
     def _keeps(self, child: Child | None, score: int, nodes: int | None) -> bool:
         """Whether a move of the side to a child keeps a score that no move exceeds; notes its value if it does.
@@ -193,9 +192,3 @@ class Follower(Oracle):
 
     def _listed(self, states: Sequence[int]) -> Sequence[Steps]:
         return self._compiled.steps(states)
-
-    @functools.cached_property
-    def _compiled(self) -> CompiledMoves:
-        from solver.compiled.edges import CompiledMoves
-
-        return CompiledMoves(self.rules, tiers=False)

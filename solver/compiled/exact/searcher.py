@@ -141,9 +141,7 @@ class Searcher(ExactSearch):
     def is_worth(self, state: int, bound: int, nodes: int) -> bool | None:
         """Whether an unfinished state is worth at least `bound`; None if so many nodes do not tell."""
         self.begin(state, bound - 1, bound)
-        is_done = self.advance(nodes)
-        merit = self.end()
-        return merit >= bound if is_done else None
+        return self.end() >= bound if self.advance(nodes) else None
 
     def step(self, busy: Words, allowance: int) -> bool:
         """Search on for so many nodes, while `busy` names the states that others search; whether the merit is found."""
