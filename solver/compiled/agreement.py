@@ -124,8 +124,7 @@ class Twins:
         moves: list[Any] = []
         with contextlib.suppress(UncompiledRules):
             for _, listed in self.own.batches(states_array):
-                lists = listed._replace(owners=listed.owners & 1 == 1)
-                moves += zip(*map(unpacked, lists), strict=True)
+                moves += zip(*map(unpacked, listed._replace(owners=listed.owners & 1 == 1)), strict=True)
         return moves
 
     def difference(self, state: int, plain: Any, compiled: Any) -> str:

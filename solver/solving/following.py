@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
 STATES = 1 << 12  # whose moves are listed at a time
 PLY_NODES = 1 << 22  # by proof numbers, for moves that keep the values of a ply, before the winner is asked
-LITTLE, SOME = 1 << 5, 1 << 14  # nodes of the winner, for each move of a state
-MANY = 1 << 20  # and between two looks at the clock
+LITTLE, SOME, MANY = 1 << 5, 1 << 14, 1 << 20  # nodes of the winner: for a move, and between looks at the clock
 SCORES = {score: Value(score) for score in (-1, 0, 1)}
 # by what `Prover.answers` tells: 4, and 3 times the answer about a draw, and the one about a win
 ANSWERS = (None, None, SCORES[1], SCORES[-1], SCORES[-1], None, None, SCORES[0], SCORES[1])

@@ -54,7 +54,7 @@ class TooWide(Exception):
 def first_scale(rules: Rules, cyclic: bool, tiers: int, largest: int) -> Scale:
     """The scale of a game of so many tiers whose largest final margin this is; `cyclic`: of some tier with cycles."""
     if rules.kind.number is float:
-        return of_span(span_of(largest, rules.margins, rules.name))
+        return Scale(1, np.dtype(np.int64).str, UNIT // span_of(largest, rules.margins, rules.name))
     if cyclic:
         return Scale(WIN, np.dtype(np.int16).str, 0)
     longest = tiers + 1 + (MOST_PLIES_LEFT if own_method(rules.game, "plies_left") else 0)
@@ -65,7 +65,7 @@ def first_scale(rules: Rules, cyclic: bool, tiers: int, largest: int) -> Scale:
 def wider(rules: Rules, scale: Scale) -> Scale:
     """A scale for margins that do not fit this one. Raises GameError if they are beyond the limits."""
     if scale.point:
-        return of_span(spanned(scale.span * WIDER, rules.name))
+        return scale._replace(point=UNIT // spanned(scale.span * WIDER, rules.name))
     size = np.dtype(scale.kind).itemsize
     if size == 8:
         raise GameError(f"{rules.name}: rewards add up to margins of 2**60 or more: rewards must be smaller")
@@ -76,11 +76,6 @@ def of_bytes(size: int) -> Scale:
     """The scale of merits of so many bytes."""
     kind = np.dtype(f"i{size}")
     return Scale(int(np.iinfo(kind).max), kind.str, 0)
-
-
-def of_span(span: int) -> Scale:
-    """The scale of expectations that reach so far."""
-    return Scale(1, np.dtype(np.int64).str, UNIT // span)
 
 
 @dataclass

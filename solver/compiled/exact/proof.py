@@ -55,7 +55,6 @@ ENTRIES = 4  # of a bucket of the table, for `list_children`, too
 USED = 2
 PROOF_SHIFT, REFUTATION_SHIFT, WORK_SHIFT = 2, 30, 58
 MOST_WORK = 31
-UNLIMITED = 1 << 62  # nodes
 
 # columns of `frames`, the path: at first those of a child's row
 Frame = IntEnum("Frame", "STATE KEY CHOICES SIGN AWAY BOUND FIRST END PROOF REFUTATION CHILD NODES", start=0)
@@ -328,7 +327,7 @@ class Prover:
         self._kernels.answers(self.table, states.packed(asked, self._more), told)
         return told
 
-    def is_worth(self, state: int, bound: int, nodes: int = UNLIMITED) -> bool | None:
+    def is_worth(self, state: int, bound: int, nodes: int = 1 << 62) -> bool | None:
         """Whether an unfinished state is worth at least `bound`, 0 or 1; None if so many nodes do not tell."""
         self.begin(state, bound)
         return self.advance(nodes)

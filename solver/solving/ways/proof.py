@@ -13,6 +13,7 @@ is left out where the search that goes with the book finds its value, and how to
 
 from __future__ import annotations
 
+import gc
 import heapq
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -86,7 +87,13 @@ class Proving:
         found: dict[int, int] = {}
         if job.target is not None:
             sides = range(2) if side == "both" else (SIDES.index(side),)
-            values = needed(race.follower(winner, start), sides, 0, job.options.progress)
+            # Nothing goes round in circles there, and collections took most of the time of millions of states
+            was_on = gc.isenabled()
+            gc.disable()
+            try:
+                values = needed(race.follower(winner, start), sides, 0, job.options.progress)
+            finally:
+                (gc.enable if was_on else gc.disable)()
             found = {state: merit_of(value) for state, value in values.items()}
         trim = Trim(rules_of(rules.game, job.options.codec or DEFAULT), PROOF, side=side)
         solved = solved_by(rules, found, root=score)
@@ -224,6 +231,5 @@ class _Walk:
 
     def _is_near(self, value: Value | None, least: int = -1) -> bool:
         """Whether the end is so near that a search settles it, with this score at least."""
-        return (
-            value is not None and value.distance is not None and value.distance <= self.plies and value.score >= least
-        )
+        distance = None if value is None or value.score < least else value.distance
+        return distance is not None and distance <= self.plies
