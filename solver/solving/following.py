@@ -172,7 +172,10 @@ class Follower(Oracle):
         return self.scores[state]
 
     def _is_worth(self, state: int, bound: int, nodes: int | None) -> bool | None:
-        """Whether a state is worth at least `bound`; None if so many nodes of the winner, at most SOME, do not tell."""
+        """Whether a state is worth at least `bound`; None if so many nodes of the winner do not tell.
+
+        `nodes`: LITTLE or SOME. None for no limit.
+        """
         if not 0 <= bound <= 1:
             return bound < 0
         limit = nodes or SOME

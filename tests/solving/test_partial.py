@@ -298,8 +298,7 @@ def test_any_position_has_its_score_by_proof_numbers(text):
     states = sorted(state for state in truth if not rules.is_terminal(state))
     for state in states[:: max(1, len(states) // 25)]:
         for bound in (0, 1):
-            is_worth = prover.is_worth(state, bound)
-            assert is_worth == prover.answers([state])[0, bound] == (truth[state].score >= bound)
+            assert prover.is_worth(state, bound) == prover.answers([state])[0, bound] == (truth[state].score >= bound)
 
 
 def test_a_full_table_makes_it_slower_not_wrong(tmp_path):
@@ -315,7 +314,8 @@ def test_a_book_serves_the_side_that_is_asked_for(tmp_path, monkeypatch):
         assert header.trim.side == side and header.root.score == 0
         with Book(tmp_path / f"{side}.lmdb") as book:
             playing.prove(book, book.game, live=False)
-    raises(MethodError, "so only the other has something", proved, "hex:2", tmp_path / "lost.lmdb", Proving("second"))
+    refused = "the second player loses, so only the other has something to prove"
+    raises(MethodError, refused, proved, "hex:2", tmp_path / "lost.lmdb", Proving("second"))
 
 
 @pytest.mark.slow

@@ -33,7 +33,7 @@ from solver.solving.job import Job, Outcome, solved_by
 from solver.solving.racing import METHODS, Race
 
 LATER = 0.3  # what a reply two plies later weighs of one now: they share more
-FEW = 1 << 14  # moves of a ply: of more, nobody looks at the replies two plies later, which would take hours
+FEW = 1 << 14  # moves of a ply: of more, replies are counted, because to look at what follows them would take hours
 
 
 @dataclass
