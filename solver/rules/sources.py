@@ -168,10 +168,7 @@ def digest_and_imports(file: str) -> tuple[str, frozenset[str]]:
 def file_of(module: str) -> str | None:
     """The file of a module of the package, `.store.runs`, if there is one."""
     path = PACKAGE + module.replace(".", os.sep)
-    return next(
-        (candidate for candidate in (f"{path}.py", os.path.join(path, "__init__.py")) if os.path.isfile(candidate)),
-        None,
-    )
+    return next(filter(os.path.isfile, (f"{path}.py", os.path.join(path, "__init__.py"))), None)
 
 
 class Names:
