@@ -248,20 +248,13 @@ class Window:
             end, fence, cell_row = begin + int(count), -(-begin >> FENCE), layer.first_cell - layer.prefix
             self.states.put(begin, states)
             self.fences.put(fence, states[(fence << FENCE) - begin :: 1 << FENCE])
-            fill(
-                states,
-                int(index),
-                bits,
-                cell,
-                0,
-                self.cells.taken(cell_row + cell, cell_row + cell_end + (cell_end > high)),
-            )
+            cells = self.cells.taken(cell_row + cell, cell_row + cell_end + (cell_end > high))
+            fill(states, int(index), bits, cell, 0, cells)
             return begin - layer.begin, end - layer.begin
 
         places = list(team.map(unpack, range(low, high + 1, step)))
         if values:
-            begin, end = places[0][0], places[-1][1]
-            self.value(layer, begin, end, team)
+            self.value(layer, places[0][0], places[-1][1], team)
 
     def lay(self, row: int, begin: int, end: int) -> tuple[int, int]:
         """Unpack some blocks of a tier, to be gone through and not looked up: where their states begin and end."""
@@ -285,13 +278,10 @@ class Window:
         if self.open.pop(row, None) is None:
             return
         layer = self.layers[row]
-        cells = layer.first_cell, layer.first_cell + layer.cells
-        merits = self.total - layer.end, self.total - layer.begin
-        fences = -(-layer.begin >> FENCE), layer.end >> FENCE
         self.states.give_back(layer.begin, layer.end)
-        self.cells.give_back(*cells)
-        self.merits.give_back(*merits)
-        self.fences.give_back(*fences)
+        self.cells.give_back(layer.first_cell, layer.first_cell + layer.cells)
+        self.merits.give_back(self.total - layer.end, self.total - layer.begin)
+        self.fences.give_back(-(-layer.begin >> FENCE), layer.end >> FENCE)
 
     def lift(self, row: int, begin: int, end: int) -> None:
         """Let the memory of some states of a tier go that were laid, and of what values they were given."""
