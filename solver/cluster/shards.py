@@ -246,15 +246,13 @@ class Course:
 
 def owned(segments: Sequence[Segment], bits: int, owner: int) -> list[Segment]:
     """The segments that have states of a shard, perhaps among others."""
-    own_segments = []
-    for segment in segments:
-        if segment.bits <= bits:
-            is_mine = owner >> bits - segment.bits == segment.owner
-        else:
-            is_mine = segment.owner >> segment.bits - bits == owner
-        if is_mine:
-            own_segments.append(segment)
-    return own_segments
+
+    def is_owned(segment: Segment) -> bool:
+        # The leading bits that both have
+        shared = min(bits, segment.bits)
+        return owner >> bits - shared == segment.owner >> segment.bits - shared
+
+    return list(filter(is_owned, segments))
 
 
 class Made:
