@@ -63,13 +63,12 @@ def look(engine: Engine, url: str, game: str = "", wanted: str = "") -> list[Exa
         for host, handle in requests:
             try:
                 facts = engine.result(handle, ANSWER_SECONDS)
-            except TimeoutError:
-                fault = f"has not answered for {ANSWER_SECONDS:g} s: look into Ray's log there"
-                nodes.append(Examined(host, faults=(fault,)))
-                continue
             except Exception as error:
                 # A node with another version, or half of one, may raise any error
-                nodes.append(Examined(host, faults=(f"cannot be asked: {one_line(error)}",)))
+                fault = f"cannot be asked: {one_line(error)}"
+                if isinstance(error, TimeoutError):
+                    fault = f"has not answered for {ANSWER_SECONDS:g} s: look into Ray's log there"
+                nodes.append(Examined(host, faults=(fault,)))
                 continue
             clock, here = facts["clock"], socket.gethostname()
             ahead = max(0.0, clock - time.time()) or min(0.0, clock - sent)
