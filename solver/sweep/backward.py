@@ -254,12 +254,9 @@ class Backward:
         return solve, tier_row, self.window.known
 
     @staticmethod
-    def value(
-        moves: Moves, lookup: TierLookup, begin: int, end: int, span: Span, point: int, best_merits: Merits
-    ) -> tuple[int, int]:
-        """Raise merits by the children in a range of keys, as `evaluate` does."""
-        fault: tuple[int, int] = evaluate(moves, lookup, begin, end, *span, best_merits)
-        return fault
+    def value(moves: Moves, lookup: TierLookup, begin: int, end: int, span: Span, point: int, merits: Merits) -> Any:
+        """Raise merits by the children in a range of keys, and return the fault, as `evaluate` does."""
+        return evaluate(moves, lookup, begin, end, *span, merits)
 
     def _evaluated(self, tier_row: int, begin: int, team: Workers) -> Iterator[Merits]:
         """Yield the merits of a tier's states from `begin` on, in chunks."""
@@ -356,11 +353,8 @@ class NimberPass(Backward):
     """`Backward` for an impartial game: `merits` are nimbers, LOST in place of 0."""
 
     @staticmethod
-    def value(
-        moves: Moves, lookup: TierLookup, begin: int, end: int, span: Span, point: int, best_merits: Merits
-    ) -> tuple[int, int]:
-        fault: tuple[int, int] = exclude(moves, lookup, begin, end, best_merits)
-        return fault
+    def value(moves: Moves, lookup: TierLookup, begin: int, end: int, span: Span, point: int, merits: Merits) -> Any:
+        return exclude(moves, lookup, begin, end, merits)
 
     def _key_ranges(self, tier_row: int) -> list[Span]:
         """All keys at once: a nimber is known when all children are."""

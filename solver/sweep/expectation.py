@@ -268,11 +268,8 @@ class ExpectationPass(Backward):
         super().run(team)
 
     @staticmethod
-    def value(
-        moves: Moves, known: TierLookup, begin: int, end: int, span: Span, point: int, best: Values
-    ) -> tuple[int, int]:
-        fault: tuple[int, int] = expect(moves, known, begin, end, *span, point, best)
-        return fault
+    def value(moves: Moves, lookup: TierLookup, begin: int, end: int, span: Span, point: int, merits: Values) -> Any:
+        return expect(moves, lookup, begin, end, *span, point, merits)
 
     def _key_ranges(self, tier_row: int) -> list[tuple[int, int]]:
         """One of all keys where outcomes vanish, since the best of their moves may be any. Raises ResourceError."""
