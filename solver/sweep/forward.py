@@ -359,15 +359,11 @@ def starts_of(compiled: CompiledMoves, batch_size: int) -> Iterator[tuple[States
     """Yield the folded starts and their tiers, with duplicates. Raises GameError if a start is not a state."""
     rules, tier = compiled.rules, compiled.tier
     first_starts = [rules.game.initial(), *itertools.islice(rules.starts(), FEW_STARTS + 1)]
-    if len(first_starts) <= FEW_STARTS + 1:
-        keys = [rules.canonical(state) for state in first_starts]
-        _refuse_beyond_states(rules, min(keys), max(keys))
-        yield np.array(keys, np.int64), np.array([tier(key) for key in keys], np.int64)
-        return
-    if rules.everywhere and not (rules.folds and rules.numbering):
-        # Compiled rules number positions up to symmetry
+    # Compiled rules number positions up to symmetry
+    if len(first_starts) <= FEW_STARTS + 1 or (rules.everywhere and not (rules.folds and rules.numbering)):
         every = itertools.chain([rules.game.initial()], rules.starts())
-        while keys := list(itertools.islice(every, batch_size)):
+        while keys := [rules.canonical(state) for state in itertools.islice(every, batch_size)]:
+            _refuse_beyond_states(rules, min(keys), max(keys))
             yield np.array(keys, np.int64), np.array([tier(key) for key in keys], np.int64)
         return
     if rules.everywhere and rules.numbering:
