@@ -290,7 +290,7 @@ def estimated(forward: Forward, seconds: float, progress: Progress = silent) -> 
     if not forward.layers:
         return Estimate([], False, False, [], WIDEST)
     sampler = _Sampler(forward, progress)
-    sampler.warm()
+    list_children(sampler.expansion.moves, np.empty(0, np.int64), 0, 0, new_edges(1))  # compiles
     tiers = sampler.tiers(seconds)
     sizes = [layer.kept for layer in forward.layers] + [tier.kept for tier in tiers]
     return Estimate(sizes, not sampler.moves, sampler.cyclic, tiers, sampler.error(tiers))
@@ -311,10 +311,6 @@ class _Sampler:
         self.chance = np.random.default_rng(0)
         layers = forward.layers
         self.size = TIER_SAMPLE if layers[-1].number - layers[0].number < 100 else TIER_SAMPLE // 8
-
-    def warm(self) -> None:
-        """Compile, or load from the cache, the kernels of a sample."""
-        list_children(self.expansion.moves, np.empty(0, np.int64), 0, 0, new_edges(1))
 
     def tiers(self, seconds: float) -> list[SizedTier]:
         """The tiers that were not counted; the first ones of them if about `seconds` are far too few."""
