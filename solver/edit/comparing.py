@@ -85,11 +85,7 @@ def diff(first: Source, second: Source, most: int = 20, *, progress: Progress = 
             if left_column == right_column:
                 continue
             left_values, right_values = dict(zip(*left_column, strict=True)), dict(zip(*right_column, strict=True))
-            for state in sorted(
-                state
-                for state in left_values.keys() | right_values
-                if left_values.get(state) != right_values.get(state)
-            ):
+            for state in sorted({state for state, _ in left_values.items() ^ right_values.items()}):
                 difference = Difference(state, left_values.get(state), right_values.get(state))
                 counts[1 if difference.first is None else 0 if difference.second is None else 2] += 1
                 if len(examples) < most:
