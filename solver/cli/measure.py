@@ -17,7 +17,7 @@ import click
 from solver.base.errors import MissingState
 from solver.base.files import write_whole
 from solver.base.value import counted
-from solver.book import Opened, open_source
+from solver.book import open_source
 from solver.book.writer import check_target
 from solver.cli import common
 from solver.edit.comparing import sample
@@ -189,25 +189,16 @@ def profile_command(
     if table and html:
         raise click.UsageError("--html draws one game: omit --table")
     if table:
-        _tabulate(variants(source), games, as_json, own, quiet)
+        profiled = [_profiled(name, own, games, quiet) for name in variants(source)]
+        facts = [measures.facts(report) for report, _ in profiled]
+        common.tell(facts, lambda _: measures.listed([measures.row(*each) for each in profiled]), as_json)
         return
     target = check_target(html, measures.MARK.encode()) if html else None
-    with open_source(source, own) as opened:
-        report, rules = _profiled(opened, games, quiet)
+    report, rules = _profiled(source, own, games, quiet)
     if target is not None:
         write_whole(target, measures.page(report, rules).encode())
     if as_json or not html:
         common.tell(measures.facts(report), lambda _: measures.text(report, rules), as_json)
-
-
-def _tabulate(names: list[str], games: int | None, as_json: bool, own: str | None, quiet: bool) -> None:
-    """Print a row for each variant."""
-    profiled = []
-    for name in names:
-        with open_source(name, own) as opened:
-            profiled.append(_profiled(opened, games, quiet))
-    facts = [measures.facts(report) for report, _ in profiled]
-    common.tell(facts, lambda _: measures.listed([measures.row(*each) for each in profiled]), as_json)
 
 
 def variants(text: str) -> list[str]:
@@ -224,13 +215,13 @@ def variants(text: str) -> list[str]:
     ]
 
 
-def _profiled(opened: Opened, games: int | None, quiet: bool) -> tuple[Profile, Rules]:
+def _profiled(name: str, own: str | None, games: int | None, quiet: bool) -> tuple[Profile, Rules]:
     """Return the profile of a book or a game, which is solved if no complete book is at hand."""
     from solver.solving.pipeline import solve
 
-    refuse_chance(opened.rules)
-    source: Any = opened.game if opened.book is None else opened.book
-    with common.Bars(quiet) as bars, contextlib.ExitStack() as stack:
+    with open_source(name, own) as opened, common.Bars(quiet) as bars, contextlib.ExitStack() as stack:
+        refuse_chance(opened.rules)
+        source: Any = opened.game if opened.book is None else opened.book
         if opened.book is None and games is None:
             source = stack.enter_context(solve(opened.game, progress=bars))
             # The book stays open, and a kill leaves no folder; Windows removes it in the end
