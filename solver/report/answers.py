@@ -257,21 +257,20 @@ def text(player: Player, facts: records.Position) -> str:
         lines[-1] += f" ({source})"
     lines += _nimber(facts)
     if facts.moves:
-        rows = [
-            (
-                "*" if move.best else " ",
-                move.move,
-                notation.in_words(value_of(move), rules, move.estimate),
-                move.source,
-            )
-            + ((f"{move.practical:+.2f} in practice",) if isinstance(move.practical, float | int) else ())
-            + ((f"conversion in {in_plies(move.conversion)}",) if isinstance(move.conversion, int) else ())
-            for move in facts.moves
-        ]
-        lines += table([(*row, *_nimber(move.child)) for row, move in zip(rows, facts.moves, strict=True)])
-    for number, move in enumerate(facts.chances or (), 1):
-        shown = "" if move.faces in (None, str(number)) else f" ({move.faces})"
-        lines.append(f"{number:4}{shown}  {100 * move.probability:6.2f} %  {notation.in_words(value_of(move), rules)}")
+        rows = []
+        for move in facts.moves:
+            words = notation.in_words(value_of(move), rules, move.estimate)
+            rows.append(["*" if move.best else " ", move.move, words, move.source])
+            if isinstance(move.practical, float | int):
+                rows[-1].append(f"{move.practical:+.2f} in practice")
+            if isinstance(move.conversion, int):
+                rows[-1].append(f"conversion in {in_plies(move.conversion)}")
+            rows[-1] += _nimber(move.child)
+        lines += table(rows)
+    for number, chance in enumerate(facts.chances or (), 1):
+        shown = "" if chance.faces in (None, str(number)) else f" ({chance.faces})"
+        words = notation.in_words(value_of(chance), rules)
+        lines.append(f"{number:4}{shown}  {100 * chance.probability:6.2f} %  {words}")
     return "\n".join(lines) + "\n"
 
 

@@ -87,12 +87,10 @@ def estimated(estimate: dict[str, Any], values: list[dict[str, Any]] | None) -> 
     source_text = "estimates of searches of {} by {evaluation} ({identity:.8})".format(
         in_plies(estimate["depth"]), **estimate
     )
-    exact = (
-        None
-        if values is None
-        else sum(value_count["stored"] for value_count in values if not isinstance(value_count["score"], float))
-    )
-    return source_text if exact is None else f"{exact:,} exact, the others {source_text}"
+    if values is None:
+        return source_text
+    exact = sum(value["stored"] for value in values if not isinstance(value["score"], float))
+    return f"{exact:,} exact, the others {source_text}"
 
 
 def longest(distance: int, position: str, to_conversion: bool = False) -> str:
