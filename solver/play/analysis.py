@@ -137,11 +137,9 @@ def best_first(moves: list[Move], value: Value | None) -> list[Move]:
     """
     ranks = [rank(move) for move in moves]
     if value is not None and not all(move.exact for move in moves):
-        keeping = [move.value is not None and keeps(move.value, value) for move in moves]
-        ranks = [
-            (-math.inf, *move_rank[1:]) if is_keeping else move_rank
-            for move_rank, is_keeping in zip(ranks, keeping, strict=True)
-        ]
+        for index, move in enumerate(moves):
+            if move.value is not None and keeps(move.value, value):
+                ranks[index] = (-math.inf, *ranks[index][1:])
     best = min(ranks)
     order = sorted(range(len(moves)), key=ranks.__getitem__)  # stable
     known = moves[order[0]].exact or moves[order[0]].estimate is not None
