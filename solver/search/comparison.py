@@ -117,10 +117,8 @@ def compare(
     plain, folded = (Rules(game, symmetry, WDL) for symmetry in (False, True))
     refuse_chance(plain, "alpha-beta")
     state = game.initial() if state is None else plain_state(state)
-    truth: dict[Any, tuple[int, int]] = {}
-    tally, value = run_trial(MINIMAX, plain, state, plain.actions, nodes, progress)
-    if tally.value is not None:
-        truth = value
+    tally, bounds = run_trial(MINIMAX, plain, state, plain.actions, nodes, progress)
+    truth = {} if tally.value is None else bounds
     for trial in TRIALS:
         if trial == MINIMAX:
             yield tally

@@ -48,7 +48,7 @@ def solve(
     parents, unresolved, table = _expand(rules, roots, counts, budget, progress)
     if rules.scores:
         for _, tier in itertools.groupby(sorted(unresolved, key=rules.tier, reverse=True), rules.tier):
-            _Tier(rules, table, budget).resolve(list(tier))
+            _resolve_tier(rules, list(tier), table, budget)
             progress("retrograde", len(table), len(parents))
     else:
         _resolve(parents, unresolved, table, budget, progress)
@@ -115,66 +115,59 @@ def _resolve(
         table.setdefault(key, 0)
 
 
-class _Tier:
-    """States of one tier of a game of margins, whose children in later tiers are in `table`.
+def _resolve_tier(rules: Rules, states: list[Any], table: Table, budget: Budget | None) -> None:
+    """Enter the merits of all states of a tier of a game of margins; those of later tiers are in the table.
 
     While they are looked for, merits are counted from the worth of endless play.
     """
+    # The best merit by children that are known, and how many are not
+    best: dict[Any, int] = {}
+    unknown: dict[Any, int] = {}
+    parents: Parents = {}
+    found: Table = {}
+    # The largest first, then as they came: states and merits
+    waiting: list[tuple[int, int, Any, int]] = []
+    order = itertools.count()
 
-    def __init__(self, rules: Rules, table: Table, budget: Budget | None) -> None:
-        self.rules, self.table, self.budget = rules, table, budget
-        # The best merit by children that are known
-        self.best: dict[Any, int] = {}
-        # How many are not
-        self.open: dict[Any, int] = {}
-        self.parents: Parents = {}
-        self.found: Table = {}
-        # The largest first, then as they came: states and merits
-        self.waiting: list[tuple[int, int, Any, int]] = []
-        self._order = itertools.count()
+    def wait(state: Any) -> None:
+        heapq.heappush(waiting, (-abs(best[state]), next(order), state, best[state]))
 
-    def resolve(self, states: list[Any]) -> None:
-        """Enter the merits of the states, which are all of the tier's, into the table."""
-        rules, table, best = self.rules, self.table, self.best
-        # The merit that later tiers give a state, and its children in this tier
-        for state in states:
-            self.open[state] = 0
-            for key, end, same, gain in steps_of(rules, state):
-                merit = table.get(key) if end is None else end
-                if merit is not None:
-                    merit = lift(merit, same, True) + gain - rules.endless(state)
-                    best[state] = max(merit, best.get(state, merit))
-                    continue
-                if gain:
-                    raise scoring(rules, state)
-                self.open[state] += 1
-                self.parents.setdefault(key, []).append((state, same))
-        for state in states:
-            if state in best and (best[state] > 0 or not self.open[state]):
-                self._wait(state, best[state])
-        while self.waiting:
-            *_, state, merit = heapq.heappop(self.waiting)
-            if state in self.found:
+    # The merit that later tiers give a state, and its children in this tier
+    for state in states:
+        unknown[state] = 0
+        for key, end, same, gain in steps_of(rules, state):
+            merit = table.get(key) if end is None else end
+            if merit is not None:
+                merit = lift(merit, same, True) + gain - rules.endless(state)
+                best[state] = max(merit, best.get(state, merit))
                 continue
-            self.found[state] = merit
-            if self.budget is not None:
-                self.budget.spend(nodes=0)
-            # The first child that is bad enough for the opponent resolves a parent; otherwise the last child does
-            for parent, same in self.parents.get(state, ()):
-                if parent in self.found:
-                    continue
-                lifted = lift(merit, same, True)
-                self.open[parent] -= 1
-                best[parent] = max(lifted, best.get(parent, lifted))
-                if lifted > 0 or (not self.open[parent] and best[parent] <= 0):
-                    self._wait(parent, best[parent])
-        for state in states:
-            merit = table[state] = self.found.get(state, 0) + rules.endless(state)
-            if not MARGIN.holds(merit):
-                raise stuck(rules, state)
-
-    def _wait(self, state: Any, merit: int) -> None:
-        heapq.heappush(self.waiting, (-abs(merit), next(self._order), state, merit))
+            if gain:
+                raise scoring(rules, state)
+            unknown[state] += 1
+            parents.setdefault(key, []).append((state, same))
+    for state in states:
+        if state in best and (best[state] > 0 or not unknown[state]):
+            wait(state)
+    while waiting:
+        *_, state, merit = heapq.heappop(waiting)
+        if state in found:
+            continue
+        found[state] = merit
+        if budget is not None:
+            budget.spend(nodes=0)
+        # The first child that is bad enough for the opponent resolves a parent; otherwise the last child does
+        for parent, same in parents.get(state, ()):
+            if parent in found:
+                continue
+            lifted = lift(merit, same, True)
+            unknown[parent] -= 1
+            best[parent] = max(lifted, best.get(parent, lifted))
+            if lifted > 0 or (not unknown[parent] and best[parent] <= 0):
+                wait(parent)
+    for state in states:
+        merit = table[state] = found.get(state, 0) + rules.endless(state)
+        if not MARGIN.holds(merit):
+            raise stuck(rules, state)
 
 
 def scoring(rules: Rules, state: Any) -> MethodError:
