@@ -135,9 +135,7 @@ class Tree:
         """`leaves`, among states whose value is `exact`, too, or without them."""
         rules = self.rules
         leaves: list[Any] = []
-        queue = []
-        for state in dict.fromkeys(map(rules.canonical, rules.roots())):
-            queue.append((0.0, state, rules.mover(state)))
+        queue = [(0.0, state, rules.mover(state)) for state in dict.fromkeys(map(rules.canonical, rules.roots()))]
         heapq.heapify(queue)
         visited = set()
         while queue and len(leaves) < limit:
