@@ -104,18 +104,13 @@ class Hints:
         begun, budget, rules = time.perf_counter(), Budget(MAX_NODES, self._seconds), self.rules
         if not self._speak_of_values or self._seconds <= 0:
             return
-        algorithm = _searches(rules)[0]
-
-        def value(state: Any) -> Value:
-            options = {"table": self._table, "symmetry": False, "budget": budget}
-            solved: Value = algorithm(rules.game, state, **options).value
-            return solved
-
+        plain, _ = _searches(rules)
+        solve = functools.partial(plain, rules.game, table=self._table, symmetry=False, budget=budget)
         with contextlib.suppress(BudgetExceeded, MethodError):
             for state in reversed(path):
                 if rules.is_terminal(state) or any(True for _ in rules.outcomes(state)):
                     continue
-                evaluated = value(state)
+                evaluated: Value = solve(state).value
                 score, distance = evaluated.score, evaluated.distance
                 low, high = rules.bounds(state) if rules.bounds is not None else (score, score)
                 if not low <= score <= high:
@@ -127,7 +122,7 @@ class Hints:
                     children = [(action, rules.result(state, action)) for action in rules.actions(state)]
                     replies, merits = self._replying(state, children), list[int]()
                     for action, child in replies:
-                        merit = rules.end(child) if rules.is_terminal(child) else merit_of(value(child))
+                        merit = rules.end(child) if rules.is_terminal(child) else merit_of(solve(child).value)
                         merits.append(rules.lifted(merit, state, action, child))
                     if not merits or max(merits) != merit_of(evaluated):
                         actions = [action for action, _ in replies]
