@@ -28,6 +28,7 @@ from solver.store.work import Work
 
 States = NDArray[np.int64]
 Scattered = tuple[States, NDArray[np.int64]]  # states in any order, and their tiers
+Part = tuple[StateShelf, int, int]  # the begin and end of blocks of a shelf
 PIECE_STATES = 1 << 18  # states of one piece, before doubles are dropped
 MAX_MERGED_RUNS = 3  # runs: more are sorted together
 READ_AHEAD_BYTES = 1 << 16  # bytes that the system maps around a state that is looked at
@@ -64,7 +65,7 @@ class Runs:
         self.limit = limit
         self.bytes: int = 0
         self._memory: dict[Key, list[States]] = {}
-        self._files: dict[Key, list[tuple[StateShelf, int, int]]] = {}
+        self._files: dict[Key, list[Part]] = {}
         self._heap: list[Key] = []
         self._scattered: dict[int, list[Scattered]] = {}  # by block
 
@@ -132,10 +133,7 @@ class Runs:
             return
         shelf = StateShelf(self.work, "runs", numbered=True)
         for key in sorted(self._memory):
-            begin = shelf.count
-            for piece in merged_packed(Table(self._memory[key]), team):
-                shelf.append(piece)
-            self._files.setdefault(key, []).append((shelf, begin, shelf.count))
+            self._files.setdefault(key, []).append(_shelved(shelf, Table(self._memory[key]), team))
             self._memory[key] = []
         self._memory = {}
         self.bytes = 0
@@ -152,12 +150,8 @@ class Runs:
             for pieces in self._files.values():
                 runs = [shelf.section(begin, end) for shelf, begin, end in pieces if shelf in small_shelves]
                 if runs:
-                    merged_begin = merged_shelf.count
-                    for piece in merged_packed(Table(runs), team):
-                        merged_shelf.append(piece)
-                    pieces[:] = [part for part in pieces if part[0] not in small_shelves] + [
-                        (merged_shelf, merged_begin, merged_shelf.count)
-                    ]
+                    large = [part for part in pieces if part[0] not in small_shelves]
+                    pieces[:] = [*large, _shelved(merged_shelf, Table(runs), team)]
             for shelf in small_shelves:
                 shelf.discard()
         trim_heap()
@@ -226,6 +220,14 @@ def merged(runs: Table, team: Workers) -> Iterator[States]:
         yield runs.runs[0]
     else:
         yield from team.map(lambda span: joined(runs, *span), spans(splitters(runs)))
+
+
+def _shelved(shelf: StateShelf, runs: Table, team: Workers) -> Part:
+    """Append the runs, as one, to a shelf; return where they are."""
+    begin = shelf.count
+    for piece in merged_packed(runs, team):
+        shelf.append(piece)
+    return shelf, begin, shelf.count
 
 
 def merged_packed(runs: Table, team: Workers) -> Iterator[Packed]:
