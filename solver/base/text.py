@@ -13,6 +13,7 @@ import csv
 import io
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from math import lcm
@@ -93,11 +94,8 @@ def fields_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the fields of a JSON object, an `object_pairs_hook`. Raises ValueError where a name comes twice."""
     fields = dict(pairs)
     if len(fields) < len(pairs):
-        known_fields: set[str] = set()
-        for name, _ in pairs:
-            if name in known_fields:
-                raise ValueError(f"an object has {excerpt(name)} twice: leave one out")
-            known_fields.add(name)
+        name = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"an object has {excerpt(name)} twice: leave one out")
     return fields
 
 
