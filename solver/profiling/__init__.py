@@ -198,7 +198,8 @@ def _simulated(player: Player, games: int, progress: Progress) -> Profile:
     matrix, branching = [], list[Ply]()
     for index, (first, second) in enumerate((first, second) for first in players for second in players):
         played = simulation.play(start, 0, 0.0, (first, second))
-        plies, signs = [len(moves) for moves in played.moves], [_lead(result) for result in played.results]
+        plies = [len(moves) for moves in played.moves]
+        signs = [(result > 0) - (result < 0) for result in played.results]
         counts = Counter(plies)
         lengths = [counts[length] / games for length in range(max(plies) + 1)]
         wins, draws, losses = (signs.count(sign) / games for sign in (1, 0, -1))
@@ -225,10 +226,6 @@ def refuse_chance(rules: Rules) -> None:
     """Raise MethodError for a game of chance."""
     if rules.chance is not None:
         raise MethodError(f"{rules.name} is a game of chance, which has no profile: players see moves, not dice")
-
-
-def _lead(score: float) -> int:
-    return (score > 0) - (score < 0)
 
 
 MAX_STATES = 1 << 18  # states whose looks are remembered
