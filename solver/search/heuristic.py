@@ -55,9 +55,8 @@ def search(
 
     searcher.count()
     if rules.is_terminal(state):
-        merit, action = rules.end(state), None
-    else:
-        merit, action = core.best_move(rules, state, worth)
+        return ended(rules, state)
+    merit, action = core.best_move(rules, state, worth)
     value = estimated_value(merit, rules.scores)
     return core.Result(value, action, is_exact(value, depth, searcher.cut), searcher.counts, {})
 
@@ -130,11 +129,8 @@ class Limited(core.Search):
 
     def best_first(self, state: Any) -> list[int]:
         """The moves as they come, but for the one that was best before."""
-        actions = list(self.rules.actions(state))
         first_action = self.first.get(state)
-        if first_action is None:
-            return actions
-        return [first_action, *(action for action in actions if action != first_action)]
+        return sorted(self.rules.actions(state), key=lambda action: action != first_action)
 
     def worth(self, state: Any, action: int, left: int, alpha: Any, beta: Any) -> core.Visit:
         """Return the merit of an action within its window, and the line from there."""
