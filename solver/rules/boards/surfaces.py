@@ -107,8 +107,7 @@ class View(NamedTuple):
 
     def each(self) -> Iterator[tuple[int, Cell, str]]:
         """The cells with their numbers and characters."""
-        for number, (cell, mark) in enumerate(zip(self.layout.cells, self.marks, strict=True)):
-            yield number, cell, mark
+        return zip(range(len(self.marks)), self.layout.cells, self.marks, strict=True)
 
     def cells(self, mark: str = "") -> list[Cell]:
         """The cells with a mark; without one all but spaces, which are none."""
