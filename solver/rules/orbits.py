@@ -66,11 +66,10 @@ class Layout(NamedTuple):
 
     def image(self, symmetry: int, points: int) -> int:
         """Where a symmetry takes a set of points."""
-        image, at = 0, 0
-        while points:
-            image |= self.images[symmetry][at][points & 255]
+        image = 0
+        for sets in self.images[symmetry]:
+            image |= sets[points & 255]
             points >>= BYTE
-            at += 1
         return image
 
 
