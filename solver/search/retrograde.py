@@ -42,6 +42,7 @@ def solve(
     state without actions that is not terminal, BudgetExceeded.
     """
     rules = Rules.of(game, symmetry)
+    budget = budget or Budget()
     refuse_chance(rules, "retrograde analysis")
     counts = Counts()
     roots = roots_of(rules, state)
@@ -58,7 +59,7 @@ def solve(
 
 
 def _expand(
-    rules: Rules, roots: list[Any], counts: Counts, budget: Budget | None, progress: Progress
+    rules: Rules, roots: list[Any], counts: Counts, budget: Budget, progress: Progress
 ) -> tuple[Parents, dict[Any, int], Table]:
     """Parents (with whether the same player moves again) and numbers of children of all states; terminal merits."""
     canonical, same_mover, end = rules.canonical, rules.same_mover, rules.end
@@ -72,8 +73,7 @@ def _expand(
         counts.nodes += 1
         if counts.nodes & 4095 == 0:
             progress("expand", counts.nodes, None)
-        if budget is not None:
-            budget.spend()
+        budget.spend()
         if is_terminal(state):
             table[state] = end(state)
             continue
@@ -90,9 +90,7 @@ def _expand(
     return parents, unresolved, table
 
 
-def _resolve(
-    parents: Parents, unresolved: dict[Any, int], table: Table, budget: Budget | None, progress: Progress
-) -> None:
+def _resolve(parents: Parents, unresolved: dict[Any, int], table: Table, budget: Budget, progress: Progress) -> None:
     """Extend the terminal merits in `table` to all states."""
     waiting: dict[int, list[Any]] = {}  # by distance
     for key, merit in table.items():
@@ -101,8 +99,7 @@ def _resolve(
     while waiting:
         distance = min(waiting)
         for child in waiting.pop(distance):
-            if budget is not None:
-                budget.spend(nodes=0)
+            budget.spend(nodes=0)
             for parent, same in parents[child]:
                 unresolved[parent] -= 1
                 merit = lift(table[child], same, False)
@@ -115,7 +112,7 @@ def _resolve(
         table.setdefault(key, 0)
 
 
-def _resolve_tier(rules: Rules, states: list[Any], table: Table, budget: Budget | None) -> None:
+def _resolve_tier(rules: Rules, states: list[Any], table: Table, budget: Budget) -> None:
     """Enter the merits of all states of a tier of a game of margins; those of later tiers are in the table.
 
     While they are looked for, merits are counted from the worth of endless play.
@@ -153,8 +150,7 @@ def _resolve_tier(rules: Rules, states: list[Any], table: Table, budget: Budget 
         if state in found:
             continue
         found[state] = merit
-        if budget is not None:
-            budget.spend(nodes=0)
+        budget.spend(nodes=0)
         # The first child that is bad enough for the opponent resolves a parent; otherwise the last child does
         for parent, same in parents.get(state, ()):
             if parent in found:

@@ -62,6 +62,7 @@ def solve(
         BudgetExceeded: The budget ran out.
     """
     rules = Rules.of(game, symmetry)
+    budget = budget or Budget()
     require_chance(rules)
     roots = roots_of(rules, state)
     children, ends = _reached(rules, roots, budget, progress)
@@ -79,7 +80,7 @@ class _TooWide(Exception):
 
 
 def _reached(
-    rules: Rules, roots: list[Any], budget: Budget | None, progress: Progress
+    rules: Rules, roots: list[Any], budget: Budget, progress: Progress
 ) -> tuple[dict[Any, list[Child]], dict[Any, int]]:
     """The children of all unfinished states from the roots on, and the utilities of the finished ones."""
     children: dict[Any, list[Child]] = {}
@@ -89,8 +90,7 @@ def _reached(
         state = waiting.pop()
         if state in children or state in ends:
             continue
-        if budget is not None:
-            budget.spend()
+        budget.spend()
         if rules.is_terminal(state):
             ends[state] = rules.utility(state)
             continue
@@ -128,7 +128,7 @@ class _Solve:
         children: dict[Any, list[Child]],
         ends: dict[Any, int],
         span: int,
-        budget: Budget | None,
+        budget: Budget,
         progress: Progress,
     ) -> None:
         self.rules, self.children, self.span = rules, children, span
@@ -164,8 +164,7 @@ class _Solve:
                 self.cyclic = True
             else:
                 for state in states:
-                    if self.budget is not None:
-                        self.budget.spend()
+                    self.budget.spend()
                     worths = [(child[0], child[4], self._seen(child)) for child in self.children[state]]
                     self.table[state] = int(self.rules.kind.best(worths, mean))
             self.error += 1
@@ -214,8 +213,7 @@ class _Solve:
             ]
 
         def told(rounds: int, gap: int) -> None:
-            if self.budget is not None:
-                self.budget.spend(size)
+            self.budget.spend(size)
             self.progress("narrow", rounds, None, f"{gap * self.span / UNIT:.1e} apart")
 
         bounds = 2 * ([-UNIT] * (2 * size) + [bound for known in net.constants for bound in (known, -known)])
