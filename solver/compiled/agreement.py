@@ -123,8 +123,8 @@ class Twins:
             return compiled_edges.FAULTS[int(report[compiled_edges.ERROR])]
         moves: list[Any] = []
         with contextlib.suppress(UncompiledRules):
-            for _, listed in self.own.batches(states_array):
-                moves += zip(*map(unpacked, listed._replace(owners=listed.owners & 1 == 1)), strict=True)
+            listed = self.own.listed(states_array)
+            moves += zip(*map(unpacked, listed._replace(owners=listed.owners & 1 == 1)), strict=True)
         return moves
 
     def difference(self, state: int, plain: Any, compiled: Any) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numba
@@ -389,50 +389,51 @@ class CompiledMoves:
         enough = 0 if self.rules.kind.scores else value.lift(win, True, False)
         return self.moves._replace(win=win, enough=enough)
 
-    def batches(self, states: Words) -> Iterator[tuple[int, Edges]]:
-        """Yield the moves of unfinished states with their merits, some at a time: the first one's place, and columns.
+    def listed(self, states: Words) -> Edges:
+        """The moves of unfinished states, with their merits. `owners` are the states' places, times 2, as in `edges`.
 
         Raises UncompiledRules at a state without moves, or with too many.
         """
-        begin, room = 0, min(MOVES_PER_CALL, MOVES_PER_STATE * len(states))
-        while begin < len(states):
+        begin, room, parts = 0, min(MOVES_PER_CALL, MOVES_PER_STATE * len(states)), list[Edges]()
+        while not parts or begin < len(states):
             listed = new_edges(room)
             listed.rewards[:] = listed.weights[:] = 0
-            if states.ndim > 1:
-                listed = listed._replace(keys=np.zeros((room, states.shape[1]), np.int64))
+            listed = listed._replace(keys=np.zeros((room, *states.shape[1:]), np.int64))
             count, end = self.listing(states, begin, len(states), value.WIN, 0, listed)
             if count < 0 or (end == begin and room > MOST_ACTIONS):
                 raise UncompiledRules(f"{self.rules.name}: state {states[end]} has no moves, or too many")
             room = 2 * room if end == begin else room
-            yield begin, Edges(*(column[:count] for column in listed))
+            listed.owners[:] += 2 * begin
+            parts.append(Edges(*(column[:count] for column in listed)))
             begin = end
+        return Edges(*map(np.concatenate, zip(*parts, strict=True)))
 
     def steps(self, states: Sequence[int]) -> list[list[tuple[int, int | None, bool, int]]]:
-        """The moves of each of some unfinished states, as `derive.Step` has them. Raises as `batches` does."""
+        """The moves of each of some unfinished states, as `derive.Step` has them. Raises as `listed` does."""
         steps: list[list[tuple[int, int | None, bool, int]]] = [[] for _ in states]
         with compiling(self.rules.game):
-            for begin, listed in self.batches(packed(states, more_of(self.rules.bits))):
-                keys, _, owners, merits, rewards, _ = map(unpacked, listed)
-                for key, owner, merit, reward in zip(keys, owners, merits, rewards, strict=True):
-                    same = owner & 1 == 1
-                    end = None if merit == NOT_TERMINAL else merit - reward if same else reward - merit
-                    steps[begin + (owner >> 1)].append((key, end, same, reward))
+            keys, _, owners, merits, rewards, _ = map(unpacked, self.listed(self._packed(states)))
+        for key, owner, merit, reward in zip(keys, owners, merits, rewards, strict=True):
+            same = owner & 1 == 1
+            end = None if merit == NOT_TERMINAL else merit - reward if same else reward - merit
+            steps[owner >> 1].append((key, end, same, reward))
         return steps
 
     def in_order(self, state: int, count: int) -> list[int]:
         """The places of the `count` moves of a state, the most promising first."""
         promises = np.empty(count, np.int64)
         with compiling(self.rules.game):
-            self.kernels.list_promises(packed([state], more_of(self.rules.bits)), promises)
+            self.kernels.list_promises(self._packed([state]), promises)
         return unpacked(np.argsort(-promises, kind="stable"))
 
     def replies(self, states: Sequence[int]) -> list[int]:
-        """How many moves of each of some unfinished states do not end the game. Raises as `batches` does."""
-        counts = np.zeros(len(states), np.int64)
+        """How many moves of each of some unfinished states do not end the game. Raises as `listed` does."""
         with compiling(self.rules.game):
-            for begin, listed in self.batches(packed(states, more_of(self.rules.bits))):
-                np.add.at(counts, begin + (listed.owners[listed.merits == NOT_TERMINAL] >> 1), 1)
-        return unpacked(counts)
+            listed = self.listed(self._packed(states))
+        return unpacked(np.bincount(listed.owners[listed.merits == NOT_TERMINAL] >> 1, minlength=len(states)))
+
+    def _packed(self, states: Sequence[int]) -> Words:
+        return packed(states, more_of(self.rules.bits))
 
     def endless(self, states: Words) -> Words:
         """Return the value of endless play from each state. Empty if it is always 0.

@@ -107,15 +107,12 @@ class Board:
 
     def children(self, states: States) -> Children:
         """The moves of unfinished states."""
-        parts = []
         with compiling(self.rules.game):
-            for begin, listed in self._moves.batches(self._packed(states)):
-                keys, _, owners, merits, rewards, _ = listed
-                keys = np.array(unpacked(keys), object) if self._more else keys
-                ended, same = merits != NOT_TERMINAL, owners & 1 == 1
-                worths = np.where(ended, merits / self.unit, 0.0).astype(np.float64)
-                parts.append((begin + (owners >> 1), keys, ended, worths, same, rewards.astype(np.float64)))
-        return Children(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+            keys, _, owners, merits, rewards, _ = self._moves.listed(self._packed(states))
+        keys = np.array(unpacked(keys), object) if self._more else keys
+        ended, same = merits != NOT_TERMINAL, owners & 1 == 1
+        worths = np.where(ended, merits / self.unit, 0.0).astype(np.float64)
+        return Children(owners >> 1, keys, ended, worths, same, rewards.astype(np.float64))
 
     def worths(self, children: Children, guess: Guess) -> Worths:
         """The value of each move to its player: its end, or the `guess` at its child."""

@@ -119,6 +119,7 @@ class Follower(Oracle):
             ResourceError: Memory does not hold more values.
         """
         for child, moves in zip(children, self.moves(children), strict=True):
+            self.progress("follow", len(self.scores), None, f"{self.prover.all_nodes:,} nodes of proof-number search")
             if time.monotonic() > self.deadline:
                 raise self._out_of_time()
             if self.most is not None and len(self.scores) > self.most:
@@ -140,7 +141,6 @@ class Follower(Oracle):
     def _search(self, state: int, moves: list[Move], nodes: int) -> None:
         """Search for a move that keeps the value of one of the side's states, by so many nodes of proof numbers."""
         score = self.scores[state]
-        self.progress("follow", len(self.scores), None, f"{self.prover.all_nodes:,} nodes of proof-number search")
         if nodes > LITTLE:
             self.prover.begin(state, max(0, score))
             self.prover.advance(nodes)

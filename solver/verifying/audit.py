@@ -14,7 +14,7 @@ pass over all moves for each quarter of the memory that a byte a state fills.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -27,12 +27,12 @@ from solver.base.progress import Progress, silent
 from solver.base.value import WIN
 from solver.book import Book
 from solver.book.check import check_counts
-from solver.book.codecs.arrays import read_parts
+from solver.book.codecs.arrays import parts, read_parts
 from solver.book.solution import TierCount
 from solver.compiled import agreement
 from solver.compiled.binding import FAILURES, bind, compiling, is_of_compiler
-from solver.compiled.edges import CompiledMoves
-from solver.rules.game import Rules, own_method
+from solver.compiled.edges import NOT_TERMINAL, CompiledMoves
+from solver.rules.game import Rules, is_built_in, own_method
 from solver.store.runs import PIECE_STATES, READ_AHEAD_BYTES, Key, Runs, States, merged
 from solver.store.shared import read_only, shared
 from solver.store.sorting import sort_unique
@@ -47,6 +47,7 @@ SMALL_CHUNK = 1 << 12  # where states lie in files: all that one call looks at i
 ENDS = 1 << 18  # finished children, and moves, of one call
 LEAST_SPAN = 1 << 20  # states that one pass marks
 MOST_CELLS = 22  # leading bits of the table, where more are not needed
+ANYTHING = np.array([-1, 1], np.int8)  # bounds of a score
 SPARE = 3  # as many fewer leading bits than states have numbers: the table takes a byte a state
 
 
@@ -71,6 +72,55 @@ def check_values(
             with of_the_whole():
                 audit.ground()
         return audit.stays
+
+
+def bounds(book: Book, rules: Rules, progress: Progress = silent) -> NDArray[np.int8]:
+    """Bounds (2, n) of the scores of a book's states, in its order, by moves and replies to what is stored.
+
+    The lower one is what the side to move gets at least: a move ends the game with that, or all replies to it do, or
+    lead to stored states of that worth. The upper one is the most that its moves may give it. Only moves that raise the
+    tier count, and only where the players alternate: what others lead to may be worth anything.
+
+    Args:
+        book: A book without distances, of states of one word.
+        rules: Its rules, with tiers and without chance.
+        progress: Called as the work goes on.
+
+    Raises:
+        UncompiledRules: The rules do not compile.
+    """
+    moves, kernels = CompiledMoves(rules), bind(judging, rules.game, rules.symmetry)
+    known, indices = map(np.concatenate, zip(*parts(read_parts(book)), strict=True))
+    scores, anything = np.array([value.score for value in book.header.palette], np.int8)[indices], ANYTHING[:, None]
+    found = np.repeat(anything, len(known), axis=1)
+
+    def best(states: States, tiers: States, worth: Callable[[States, States], Any]) -> Any:
+        listed = moves.listed(states)
+        owners, worths = listed.owners >> 1, np.where(listed.merits == NOT_TERMINAL, anything, listed.merits)
+        follows = (listed.owners & 1 == 0) & (listed.tiers > tiers[owners]) & (listed.merits == NOT_TERMINAL)
+        worths[:, follows] = -worth(listed.keys[follows], listed.tiers[follows])[::-1]
+        return np.maximum.reduceat(worths, np.searchsorted(owners, np.arange(len(states))), axis=1)
+
+    def stored(keys: States, _: States) -> Any:
+        places = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+        return np.where(known[places] == keys, scores[places], anything)
+
+    def replied(keys: States, tiers: States) -> Any:
+        keys, firsts, places = np.unique(keys, return_index=True, return_inverse=True)
+        return best(keys, tiers[firsts], stored)[:, places] if len(keys) else np.empty((2, 0))
+
+    for begin in range(0, len(known), SMALL_CHUNK):
+        some = known[begin : begin + SMALL_CHUNK]
+        if not is_built_in(rules.name):
+            agreement.compare(rules.game, some[:: SMALL_CHUNK // 4].tolist(), symmetry=rules.symmetry)
+        tiers, faults, utilities = np.zeros((3, len(some)), np.int64)
+        with compiling(rules.game):
+            kernels.describe(some, tiers, faults, utilities)
+            fine = np.flatnonzero(faults == judging.FINE)
+            if len(fine):
+                found[:, begin + fine] = best(some[fine], tiers[fine], replied)
+        progress("verify", begin, len(known))
+    return found
 
 
 def _read(book: Book, work: Work, memory: int, progress: Progress) -> tuple[Sorted, NDArray[Any]]:

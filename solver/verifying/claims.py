@@ -65,11 +65,12 @@ class Found(NamedTuple):
     note: str | None = None
 
 
-def judge(book: Book, rules: Rules, unproved: MutableSequence[int], means: Means, progress: Progress) -> Found:
+def judge(plain: plainly.Plain, means: Means, progress: Progress) -> Found:
     """Prove what is left of a book whose values agree with their children's: `unproved` lack some of those.
 
     Raises DamagedBook that names a state which is missing, or whose value is another.
     """
+    book, rules, unproved = plain.book, plain.rules, plain.unproved
     # The start with the value that the header says of it, if nothing in the book proves that yet
     first_state, start = rules.canonical(rules.first()), dict[int, Value]()
     if not rules.is_terminal(first_state) and book.find(first_state) is None:
@@ -82,7 +83,7 @@ def judge(book: Book, rules: Rules, unproved: MutableSequence[int], means: Means
             )
     played, unlooked = None, None
     if book.trim is not None and book.trim.side is not None:
-        played = _played(book, rules, progress)
+        played = _played(plain, progress)
     elif not _has_no_gaps(book, rules, means.memory, progress):
         unlooked = "; more states can be reached than memory holds, so gaps were not looked for (--memory)"
     unproved.extend(start)
@@ -166,15 +167,15 @@ def _reached(rules: Rules, limit: int | None, last_tier: int | None, visited: se
         layer, ply = following, ply + 1
 
 
-def _played(book: Book, rules: Rules, progress: Progress) -> playing.Proof | None:
+def _played(plain: plainly.Plain, progress: Progress) -> playing.Proof | None:
     """The states that the sides of a book need are there: they are played out by it alone, or as far as it goes.
 
-    None where it ends before the game does, or play may not end.
+    None where it ends before the game does, or play may not end; or where all states have answers: one ply will do.
     """
-    trim = book.trim
+    book, rules, trim = plain.book, plain.rules, plain.book.trim
     if trim is None or trim.scope in ("exact", "grown") or trim.max_bytes is not None:
         return None
-    limit = _limit(trim.scope, trim)
+    limit = 1 if plain.has_answers else _limit(trim.scope, trim)
     try:
         if limit is None:
             return playing.prove(book, book.game, progress, live=False)

@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, MutableSequence
 from typing import Any
@@ -31,6 +33,7 @@ from solver.rules.game import Rules
 from solver.rules.width import column_of
 from solver.search.derive import Lifted, conversion_of, covers, derived, settled, steps_of
 
+SAMPLED = 256  # states with a value that compiled rules have proved, of which plain Python checks one
 SETTLED = 1 << 16  # states whose values by a few plies are kept
 UNGROUNDED, GROUNDED, SCORING, UNEVEN = range(4)
 FAULTS = {
@@ -77,6 +80,11 @@ class Plain:
         # States that do not follow from their children
         self.unproved: MutableSequence[int] = column_of(rules.bits)
         self.outcomes: Counter[str] = Counter[str]()
+        # As `audit.bounds`; empty where nobody knows
+        self.bounds: Any = ()
+        # Whether they show that each of its states is worth as much as it says, at least
+        self.has_answers: bool = False
+        self.checks: int = 0
         self.by_distance: bool = not rules.scores
         self.asks: bool = Method(book.header.method).is_acyclic or not self.by_distance  # about tiers
         # States of a grown book whose values are not estimates
@@ -88,6 +96,7 @@ class Plain:
 
     def check(self, state: int, value: Value) -> None:
         """Check a state's value against its children. Raises DamagedBook."""
+        self.checks += 1
         with failing(self.book.path, f"at state {state}"):
             if self.rules.is_terminal(state) or self.canonical(state) != state:
                 raise self._wrong(state, "is terminal or not canonical and should not be stored")
@@ -238,10 +247,17 @@ class Plain:
 
 
 def check_values(plain: Plain, progress: Progress) -> None:
-    """Check every value against its children."""
-    number = len(plain.book)
-    for checked, (state, value) in enumerate(plain.book.items()):
-        plain.check(state, value)
+    """Check every value against its children; one in SAMPLED of those that are a lower bound of their states."""
+    number, plain.has_answers = len(plain.book), len(plain.bounds) > 0
+    bounds = zip(*plain.bounds, strict=True) if plain.has_answers else itertools.repeat((-math.inf, math.inf))
+    for checked, ((state, value), (low, high)) in enumerate(zip(plain.book.items(), bounds, strict=False)):
+        plain.has_answers &= bool(low >= value.score)
+        if low == value.score <= high and checked % SAMPLED:
+            plain.outcomes[value.leaning] += 1
+            if high > low:
+                plain.unproved.append(state)
+        else:
+            plain.check(state, value)
         if checked % 1024 == 0:
             progress("verify", checked, number)
     progress("verify", number, number)

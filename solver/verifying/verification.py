@@ -15,13 +15,14 @@ its own error. That proves how far a value may be from the truth.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import random
 import time
 from collections.abc import Iterator
 from decimal import ROUND_CEILING, Context
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from solver.base import errors, extras
 from solver.base.errors import DamagedBook, MethodError, ResourceError, UncompiledRules, shortened
@@ -127,12 +128,13 @@ def verify(
             check_book(book.path, progress, book.game)
             _check_root(book, rules)
             values = Plain(book, rules, False)
+            values.bounds = _bounds(book, rules, progress)
             check_values(values, progress)
-            found = claims.judge(book, rules, values.unproved, means, progress)
+            found = claims.judge(values, means, progress)
             verdict, basis, proof = PROVED if found.proved else CONSISTENT, found.basis, found.played
             if header.estimate is not None:
                 verdict, basis = CONSISTENT, f"{values.exact:,} values are exact: {basis}; the others are estimates"
-            report = Report(verdict, basis, len(book), False, 0.0, len(book), note=found.note)
+            report = Report(verdict, basis, len(book), False, 0.0, values.checks, note=found.note)
             report = report._replace(by_search=found.by_search, to_search=found.to_search)
         played, positions = (proof or playing.prove(book, book.game, progress)) if play else ((), 0)
         return report._replace(seconds=time.perf_counter() - started, played=played, positions=positions)
@@ -298,6 +300,18 @@ def _check_whole(book: Book, rules: Rules, means: claims.Means, progress: Progre
             raise ResourceError(_too_large(book, "plain Python must follow all play"))
         _check_acyclic(book, rules, progress)
     return number, reason
+
+
+def _bounds(book: Book, rules: Rules, progress: Progress) -> Any:
+    """What `audit.bounds` tells of a book. Empty where only plain Python judges."""
+    is_large = len(book) > PLAIN_LIMIT and not rules.plain_only and extras.has_kernels()
+    has_sides = book.trim is not None and book.trim.side is not None and book.header.kind.bare and rules.tiered
+    if is_large and has_sides and not book.header.state_bytes:
+        from solver.verifying import audit
+
+        with contextlib.suppress(UncompiledRules):
+            return audit.bounds(book, rules, progress)
+    return ()
 
 
 def _plain_bytes(book: Book) -> int:

@@ -3,6 +3,7 @@
 import functools
 import inspect
 import json
+import random
 import re
 import subprocess
 from collections import Counter
@@ -22,9 +23,11 @@ from solver.export.readers import WEB
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules, load_game
 from solver.search import nets, value_iteration
+from solver.search.derive import steps_of
 from solver.solving import pipeline
 from solver.solving.ways import opening
-from solver.verifying import verification
+from solver.verifying import audit, verification
+from tests import naive
 from tests.books import write_values
 from tests.commands import ok, run
 from tests.exports import needs_node, with_facts
@@ -509,6 +512,53 @@ FORGERIES = {  # states and scores of a book, its root, side and start; then wha
     "a-draw": ({0: 0, 2: 0, 4: 1}, 0, {}, (0, ": the first player gets at least a draw, proved in 3 positions")),
     "a-draw-for-the-other": ({1: 0, 3: 0, 5: 1}, 0, {"side": "second"}, (0, "the second player gets at least a draw")),
 }
+
+
+# Who moves may move again, and a move may stay in its tier
+Uneven = ruled(
+    "Uneven",
+    fields="",
+    actions="yield from (1, 3, 5)",
+    result="state + action",
+    to_move="(state + state // 9) % 2",
+    is_terminal="state >= 600",
+    utility="state % 3 - 1",
+    tier="state - (state % 40 == 7)",
+)
+
+
+@compiled
+@pytest.mark.parametrize("game", [Uneven(), *slow("hex:3", "connect-four:4,3", "cram:3,4")])
+def test_bounds_by_moves_and_replies_are_those_of_the_definition(tmp_path, monkeypatch, game):
+    game, chance, found = load_game(game) if isinstance(game, str) else game, random.Random(1), Counter()
+    monkeypatch.setattr(extras, "has_kernels", lambda: True)
+    rules, truth = Rules(game), naive.solve(game, symmetry=True)
+    honest = {state: sign_of(value) for state, value in truth.items() if not rules.is_terminal(state)}
+
+    def bounds(state, values, plies):
+        worths = []
+        for key, end, same, _ in steps_of(rules, state):
+            if end is not None:
+                low = high = ((end > 0) - (end < 0)) * (1 if same else -1)
+            elif same or rules.tier(key) == rules.tier(state):
+                low, high = -1, 1
+            elif plies:
+                high, low = (-worth for worth in bounds(key, values, 0))
+            else:
+                low, high = (-values[key].score,) * 2 if key in values else (-1, 1)
+            worths.append((low, high))
+        return [max(column) for column in zip(*worths, strict=True)]
+
+    for share in (1.0, 0.9, 0.5):
+        values = {state: value for state, value in honest.items() if chance.random() < share}
+        values.update((state, Value(chance.choice((-1, 0, 1)))) for state in chance.sample([*values], len(values) // 9))
+        facts = {"trim": Trim(fingerprint(game), PROOF, side="both"), "wdl": True, "longest": None}
+        forge(tmp_path / "some.lmdb", game, values, "trimmed", root=Value(0), **facts)
+        with Book(tmp_path / "some.lmdb") as book:
+            bounded = audit.bounds(book, Rules(game, True, book.header.kind.basis)).T.tolist()
+            assert bounded == [bounds(state, values, 1) for state in book]
+            found.update(map(tuple, bounded))
+    assert len(found) >= 5
 
 
 @needs_node
