@@ -42,6 +42,7 @@ from solver.verifying.plainly import Plain, Unconfirmed, check_grounds, check_va
 SEARCH = 10.0  # seconds of searching for the values of a book that is not complete
 SPOTS, RUN = 128, 16  # of more states as many runs of so many
 PLAIN_BYTES = 200  # of memory a state that is verified in plain Python alone
+SIDE_BYTES = 24  # of one in a book for sides whose score compiled rules bound
 BOUND_BYTES = 4096  # of one whose expectation it bounds, about
 MOST_VISITS = 1 << 23  # of states whose expectations it bounds, all rounds together
 
@@ -128,7 +129,7 @@ def verify(
             check_book(book.path, progress, book.game)
             _check_root(book, rules)
             values = Plain(book, rules, False)
-            values.bounds = _bounds(book, rules, progress)
+            values.bounds = _bounds(book, rules, means.memory, progress)
             check_values(values, progress)
             found = claims.judge(values, means, progress)
             verdict, basis, proof = PROVED if found.proved else CONSISTENT, found.basis, found.played
@@ -302,11 +303,11 @@ def _check_whole(book: Book, rules: Rules, means: claims.Means, progress: Progre
     return number, reason
 
 
-def _bounds(book: Book, rules: Rules, progress: Progress) -> Any:
+def _bounds(book: Book, rules: Rules, memory: int, progress: Progress) -> Any:
     """What `audit.bounds` tells of a book. Empty where only plain Python judges."""
-    is_large = len(book) > PLAIN_LIMIT and not rules.plain_only and extras.has_kernels()
+    fits = PLAIN_LIMIT < len(book) <= memory // SIDE_BYTES and not rules.plain_only and extras.has_kernels()
     has_sides = book.trim is not None and book.trim.side is not None and book.header.kind.bare and rules.tiered
-    if is_large and has_sides and not book.header.state_bytes:
+    if fits and has_sides and not book.header.state_bytes:
         from solver.verifying import audit
 
         with contextlib.suppress(UncompiledRules):
