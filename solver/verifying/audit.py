@@ -119,7 +119,7 @@ def bounds(book: Book, rules: Rules, progress: Progress = silent) -> NDArray[np.
             fine = np.flatnonzero(faults == judging.FINE)
             if len(fine):
                 found[:, begin + fine] = best(some[fine], tiers[fine], replied)
-        progress("verify", begin, len(known))
+        progress("bound", begin, len(known))
     return found
 
 
