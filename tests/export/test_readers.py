@@ -81,7 +81,6 @@ def agree(program, book, file=None):
     assert {*asked(program, file, strangers, wide and wide + 2)} == {"code 0"}
 
 
-@needs_c
 @pytest.mark.parametrize("name", ["hexapawn", "connect-four:3,3,3", "kalah:2,3", "backgammon-bearoff:2,3"])
 def test_it_reads_books_of_games(reader, tmp_path, name):
     codec = "compact" if name.startswith("connect") else None
@@ -89,7 +88,6 @@ def test_it_reads_books_of_games(reader, tmp_path, name):
         agree(reader, book)
 
 
-@needs_c
 def test_it_reads_estimates_and_states_of_many_words(reader, tmp_path):
     write_grown(tmp_path / "grown.lmdb")
     agree(reader, Book(tmp_path / "grown.lmdb"))
@@ -99,21 +97,18 @@ def test_it_reads_estimates_and_states_of_many_words(reader, tmp_path):
     agree(reader, book_of(tmp_path / "wide.lmdb", stored, state_bytes=64))
 
 
-@needs_c
 @pytest.mark.parametrize("path", [path for path in KEPT if "ranked" not in path.stem], ids=lambda path: path.stem)
 def test_it_reads_kept_files(reader, path):
     """Those of format 1, as long as the reader is published."""
     agree(reader, Book(path), path.with_suffix(".bin"))
 
 
-@needs_c
 @pytest.mark.parametrize("spread", [1, 2, 5, 1 << 9, 1 << 17, 1 << 40])
 def test_it_reads_expectations_at_any_distance(reader, tmp_path, spread):
     write_sample(tmp_path / "book.lmdb", sample_values(600, spread=spread), "steps")
     agree(reader, Book(tmp_path / "book.lmdb"))
 
 
-@needs_c
 def test_it_refuses_ranked_books_and_other_files(reader, tmp_path):
     (tmp_path / "text.bin").write_text("no book")
     data = KEPT[0].with_suffix(".bin").read_bytes()
@@ -148,7 +143,6 @@ NO_VALUES = [
 ]
 
 
-@needs_c
 @needs_node
 def test_no_value_is_answered_that_no_game_has(reader, tmp_path, whole):
     """Forged books, all checksums right: only wins and losses have a distance, only grown books have estimates."""
@@ -157,7 +151,6 @@ def test_no_value_is_answered_that_no_game_has(reader, tmp_path, whole):
     all_damaged(reader, tmp_path, [with_values(whole, *honest[:2], value) for value in NO_VALUES])
 
 
-@needs_c
 @needs_node
 def test_facts_name_a_game_and_a_value_and_do_not_speak_to_a_terminal(reader, tmp_path, whole):
     facts = whole[68 : 64 + int.from_bytes(whole[40:44], "little")]
@@ -169,7 +162,6 @@ def test_facts_name_a_game_and_a_value_and_do_not_speak_to_a_terminal(reader, tm
     assert read_by_node(tmp_path, [with_facts(whole, facts) for facts in odd]) == {"DamagedBook": len(odd)}
 
 
-@needs_c
 @needs_node
 def test_a_file_is_read_as_far_as_its_prefix_says(reader, tmp_path, whole):
     cut = [whole[:size] for size in (0, 8, 63, 64, 127, 128, 129, len(whole) - 1)]
@@ -179,7 +171,6 @@ def test_a_file_is_read_as_far_as_its_prefix_says(reader, tmp_path, whole):
     assert asked(reader, tmp_path / "huge.bin", [])[0].startswith("code -1")
 
 
-@needs_c
 @pytest.mark.posix("devices")
 @pytest.mark.parametrize("begin", [bytes(64), b"no book, and long enough for the prefix of one: " * 2])
 def test_what_does_not_begin_as_a_book_is_not_read_to_its_end(reader, begin):
