@@ -13,7 +13,11 @@ from solver.cli import common
 from solver.play.player import Player
 from solver.solving import racing
 from solver.solving.ways import plain
-from tests.books import sample_book
+from tests.books import sample_book, way
+from tests.exports import small
+from tests.pages import modules, pages
+
+__all__ = ["modules", "pages", "small", "way"]  # fixtures
 
 settings.register_profile("of any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("of any machine")

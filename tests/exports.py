@@ -18,6 +18,7 @@ from solver.solving import pipeline
 
 FORMAT = Path(__file__).parent.parent / "docs" / "reference" / "format.md"
 VECTOR = {5: Value(1, 3), 6: Value(0), 8: Value(-1, 2), 1 << 62: Value(1, 3)}
+STEPS_VECTOR = {5: Value(0.5), 6: Value(-0.25), 8: Value(0.0), 1 << 62: Value(0.5 + 2.0**-30)}
 SIMPLE = ["state", "score", "distance"]
 
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed")

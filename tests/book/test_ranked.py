@@ -23,14 +23,11 @@ from solver.games.common import choices
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules, load_game
 from tests import books
-from tests.books import way
 from tests.commands import ok, run
 from tests.games import EDGE_GAMES, SMALL_GAMES
 from tests.naive import enumerate_states
 from tests.refusals import fails, raises
 from tests.ways import plainly, slow, slowly
-
-__all__ = ["way"]  # a fixture
 
 RANKED = [text for text in SMALL_GAMES if Rules(load_game(text)).rank and not Rules(load_game(text)).numbering]
 EDGES = [text for text in EDGE_GAMES if Rules(load_game(text)).rank]

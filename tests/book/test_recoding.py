@@ -12,12 +12,10 @@ from solver.base.errors import BookError, DamagedBook
 from solver.base.value import Value
 from solver.book import Book, streaming
 from solver.book.check import check_book
-from tests.books import KEYED_BY_STATE, plainly_and_compiled, way, write_values
+from tests.books import KEYED_BY_STATE, plainly_and_compiled, write_values
 from tests.commands import ok, run
 from tests.refusals import fails, raises
 from tests.ways import plainly
-
-__all__ = ["way"]  # a fixture
 
 GAMES = ("tic-tac-toe", "connect-four:4,3", "kalah:2,3", "mu-torere", "nim", "coins:600")
 RANKED = ("connect-four:3,3,3", "dots-and-boxes:2,1", "tic-tac-toe", "connect-four:3,4,3", "connect-four:4,3")

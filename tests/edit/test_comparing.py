@@ -10,13 +10,11 @@ import pytest
 from solver import Book, Trim, diff, merge, pack, sample, solve, trim, verify
 from solver.base.errors import BookError, DamagedBook, ForeignBook, MethodError
 from solver.base.value import Value
-from tests.books import plainly_and_compiled, way, write_values
+from tests.books import plainly_and_compiled, write_values
 from tests.commands import ok, run
 from tests.pages import write_grown
 from tests.refusals import raises
 from tests.ways import plainly, slow
-
-__all__ = ["way"]  # a fixture
 
 GAME = "connect-four:3,3,3"
 PART = {"method": "alphabeta", "scope": "exact", "states": None, "terminal": None}  # of an incomplete book

@@ -27,14 +27,12 @@ from solver.play.player import Player
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import load_game
 from solver.rules.notation import format_action, show
-from tests.books import book_of, sample_values, write_values
+from tests.books import book_of, sample_values, write_expectations, write_values
 from tests.commands import ok
-from tests.exports import FORMAT, SIMPLE, VECTOR, dump, exported, small
+from tests.exports import FORMAT, SIMPLE, STEPS_VECTOR, VECTOR, dump, exported
 from tests.processes import python
 from tests.refusals import fails, raises
 from tests.written import write_rules, write_third
-
-__all__ = ["small"]  # a fixture
 
 
 def rows_of(source):
@@ -226,19 +224,24 @@ def test_a_game_of_your_own(tmp_path):
     assert "8 states" in ok("export", path, "-o", tmp_path / "own.bin")
 
 
-def test_the_file_is_what_the_documentation_says(tmp_path):
-    write_values(tmp_path / "vector.lmdb", VECTOR)
+@pytest.mark.parametrize("vector", [VECTOR, STEPS_VECTOR], ids=["values", "steps"])
+def test_the_file_is_what_the_documentation_says(tmp_path, vector):
+    (write_values if vector is VECTOR else write_expectations)(tmp_path / "vector.lmdb", vector)
     data = exported(tmp_path / "vector.lmdb", tmp_path / "vector.bin").read_bytes()
     prefix = PREFIX.unpack_from(data)
     _, _, codec, size, stored, book_id, facts, values, segments, index_bytes, _ = prefix
-    assert (codec, size, stored, values, segments, index_bytes) == (0, len(data), 4, 3, 1, 1)
+    assert (codec, size, stored, segments) == (0, len(data), 4, 1)
+    assert (values, index_bytes) == ((3, 1) if vector is VECTOR else (0, 0))
     assert struct.unpack_from("<I", data, 60)[0] == zlib.crc32(data[:60])
     ends = [64, 64 + facts, 68 + facts + 16 * values, 72 + facts + 16 * (values + segments), size]
     parts = [data[begin:end] for begin, end in zip(ends, ends[1:], strict=False)]
     for number, part in zip((0, 1, 2, 0), parts, strict=True):
         assert part == seal(book_id, number, part[4:])
-    assert json.loads(parts[0][4:])["longest"] == {"distance": 3, "state": "5"}
-    text = FORMAT.read_text("utf-8")
+    text, said = FORMAT.read_text("utf-8"), [parts[0][4:].decode()]
     blocks = re.findall(r"^```(?:json|text)\n(.*?)\n```$", text, re.MULTILINE | re.DOTALL)
-    assert blocks[:3] == [dump(data[:64]), parts[0][4:].decode(), "\n".join(dump(part[4:]) for part in parts[1:])]
+    if vector is VECTOR:
+        assert json.loads(parts[0][4:])["longest"] == {"distance": 3, "state": "5"}
+        assert blocks[:3] == [dump(data[:64]), *said, "\n".join(dump(part[4:]) for part in parts[1:])]
+    else:
+        assert blocks[3:] == [*said, dump(parts[2][4:]) + "\n" + dump(parts[3][4:])]
     assert f"The crc32 of `solver` is `{zlib.crc32(b'solver'):08x}`." in text

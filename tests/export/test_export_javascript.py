@@ -6,30 +6,26 @@ import struct
 
 import pytest
 
-from solver.base.errors import MethodError
 from solver.base.expectations import Estimate, Estimated
 from solver.base.value import Value
 from solver.book import Book
 from solver.book.codecs.instant import GROUP_STATES
-from solver.export import script
 from solver.export.script import all_of, sampled
 from solver.rules.game import Rules, load_game
 from solver.solving import pipeline
 from tests import exports
 from tests.books import KEYED_BY_STATE, sample_values, write_sample, write_values
-from tests.exports import SIMPLE, exported, needs_node, small
+from tests.exports import SIMPLE, exported, needs_node
 from tests.games import CHANCE_GAMES, EDGE_GAMES, LARGE_CHANCE_GAMES, LARGE_GAMES, MORE_GAMES, SMALL_GAMES
-from tests.pages import STRANGE, modules, named, node, ported
-from tests.refusals import raises
+from tests.pages import STRANGE, node, ported
 from tests.ways import quickly, slow
-from tests.written import line_of, write_rules
+from tests.written import write_rules
 
-__all__ = ["modules", "small"]  # fixtures
+pytestmark = needs_node
 
 GAMES = ("hexapawn", "kalah:2,3", *slow("tic-tac-toe"), *slow("connect-four:4,4", "kalah:3,3"))
 
 
-@needs_node
 def test_javascript_reads_the_groups_of_the_documentation():
     text = exports.FORMAT.read_text("utf-8")
     groups = (
@@ -51,7 +47,6 @@ def answers(book, folder):
     return exports.node("answers", exported(book, folder / "b.bin"), exported(book, folder / "b.csv", SIMPLE))
 
 
-@needs_node
 @pytest.mark.parametrize("name", GAMES)
 def test_javascript_answers_as_python(name, tmp_path):
     with pipeline.solve(load_game(name), tmp_path / "book.lmdb") as book:
@@ -62,7 +57,6 @@ def test_javascript_answers_as_python(name, tmp_path):
     assert found["refused"] == ["TypeError"] * 6
 
 
-@needs_node
 @pytest.mark.parametrize("codec", quickly(KEYED_BY_STATE, ["instant"]))
 def test_javascript_reads_groups_of_any_kind(tmp_path, codec):
     """Every key mode with every width of a value, in one book; the last group's keys are single bytes."""
@@ -84,7 +78,6 @@ def test_javascript_reads_groups_of_any_kind(tmp_path, codec):
         assert kinds == {mode | width << 3 for mode in (0, 2, 3, 4) for width in (0, 1, 2, 4, 8)} | {1 | 2 << 3}
 
 
-@needs_node
 def test_javascript_reads_wide_states_and_estimates(tmp_path):
     """Keys of many lengths, and directories and heads whose states take more words than one."""
     chance = random.Random(4)
@@ -103,14 +96,12 @@ def test_javascript_reads_wide_states_and_estimates(tmp_path):
     assert found["right"] == [len(values)] * 2 and found["facts"]["estimate"]["depth"] == 2
 
 
-@needs_node
 @pytest.mark.slow
 def test_javascript_reads_a_book_of_many_values(tmp_path):
     write_values(tmp_path / "b.lmdb", {state: Value(state * 31 % 70_000) for state in range(0, 210_000, 3)})
     assert answers(tmp_path / "b.lmdb", tmp_path)["right"] == [70_000] * 2
 
 
-@needs_node
 @pytest.mark.parametrize(("codec", "most"), [*((codec, 10_000) for codec in KEYED_BY_STATE), ("wide", 20)])
 def test_javascript_refuses_every_damaged_byte(small, tmp_path, codec, most):
     with Book(small) as book:
@@ -119,7 +110,6 @@ def test_javascript_refuses_every_damaged_byte(small, tmp_path, codec, most):
     assert exports.node("damage", source) == {"DamagedBook": 2 * source.stat().st_size + 1}
 
 
-@needs_node
 @pytest.mark.parametrize("codec", ["instant", "steps", *slow("compact", "wide")])
 def test_javascript_bears_forged_files(tmp_path, codec):
     """Segments and heads altered, with checksums that hold: answers, no answer or DamagedBook, never another error."""
@@ -136,7 +126,6 @@ def test_javascript_bears_forged_files(tmp_path, codec):
     assert set(found) <= {"read", "DamagedBook"} and sum(found.values()) == 300 and found["DamagedBook"] > 130
 
 
-@needs_node
 def test_javascript_reads_over_http(tmp_path):
     write_values(tmp_path / "b.lmdb", sample_values(16_000, spread=10**12))
     target = exported(tmp_path / "b.lmdb", tmp_path / "b.bin")
@@ -153,7 +142,6 @@ def test_javascript_reads_over_http(tmp_path):
     }
 
 
-@needs_node
 def test_answers_without_end_are_not_taken_in(small, tmp_path):
     target = exported(small, tmp_path / "b.bin")
     said = exports.node("endless", target)
@@ -168,7 +156,6 @@ def test_answers_without_end_are_not_taken_in(small, tmp_path):
     assert said == {}
 
 
-@needs_node
 def test_steps_that_are_none_are_refused_as_in_python(tmp_path):
     """Values are whole numbers of steps: of 1e308 they were infinite."""
     write_sample(tmp_path / "b.lmdb", sample_values(9), "steps")
@@ -187,7 +174,6 @@ DICE = ("backgammon-bearoff:2,4", "einstein:3,2", "piglet:3", "pig:15", "nannon:
 LARGE = (*SMALL_GAMES, *LARGE_GAMES, *EDGE_GAMES, *OTHERS)
 
 
-@needs_node
 @pytest.mark.parametrize("names", [SMALL_GAMES[::3], DICE, *slow(LARGE, MORE_GAMES, CHANCE_GAMES + LARGE_CHANCE_GAMES)])
 def test_rules_run_in_javascript_as_in_python(modules, names):
     paths = []
@@ -197,7 +183,6 @@ def test_rules_run_in_javascript_as_in_python(modules, names):
     assert node("differences", *paths) == {}
 
 
-@needs_node
 def test_a_port_that_differs_is_found(modules):
     rules = Rules(load_game("connect-four:4,3"))
     path = ported(modules, "wrong", rules, sampled(rules, 80))
@@ -208,7 +193,6 @@ def test_a_port_that_differs_is_found(modules):
     assert record["state"] in text and found != record
 
 
-@needs_node
 def test_python_as_people_write_it_runs(tmp_path, modules):
     (tmp_path / "strange.py").write_text(STRANGE)
     rules = Rules(load_game(f"{tmp_path}/strange.py::Strange"))
@@ -217,7 +201,6 @@ def test_python_as_people_write_it_runs(tmp_path, modules):
     assert node("differences", ported(modules, "strange", rules, records)) == {}
 
 
-@needs_node
 def test_moves_that_choose_the_same_cells_have_the_same_names_in_both(tmp_path, modules):
     path = tmp_path / "steps.py"
     named_by_cells = """
@@ -229,40 +212,3 @@ def test_moves_that_choose_the_same_cells_have_the_same_names_in_both(tmp_path, 
     records = all_of(rules, 100)
     assert [[move["name"] for move in record["moves"]] for record in records[:2]] == [["b1", "c1"], ["1", "2", "3"]]
     assert node("differences", ported(modules, "steps", rules, records)) == {}
-
-
-REFUSED = {
-    "try": "try: return -1\n        finally: pass",
-    "with": "with None: return -1",
-    "else": "for one in (1,): pass\n        else: pass\n        return -1",
-    "method": "return 'a'.encode()[0]",
-    "import": "import math\n        return -1",
-    "star": "a, *b = 1, 2\n        return -1",
-    "base": "return int('12', 3)",
-    "modulus": "return pow(2, 3, 5)",
-    "lambda": "return (lambda: -1)()",
-    "float": "return int(2.5)",
-    "count": "return len('aaa'.replace('a', 'b', 1))",
-    "percent": "return len('%d' % 5)",
-    "format": "return len(f'{state:+}')",
-    "repr": "return len(f'{state!r}')",
-    "division": "return int(state / 2)",
-    "plus": "return +state",
-    "cut": "items = [1, 2]\n        items[:1] = []\n        return -1",
-    "set": "return len({state})",
-    "dict": "return len({state: 1})",
-    "walrus": "return (a := state)",
-    "key": "return max([1, 2], key=abs)",
-    "nested": "def a(): return 1\n        return a()",
-}
-
-
-@pytest.mark.parametrize("kind", REFUSED)
-def test_what_has_no_translation_is_named_by_its_line(tmp_path, kind):
-    file = tmp_path / f"refused_{kind}.py"
-    utility = f"def utility(self, state):\n        {REFUSED[kind]}"
-    file.write_text(STRANGE.replace("def utility(self, state): return -1", utility))
-    rules = Rules(load_game(f"{file}::Strange"))
-    line = line_of(file, "def utility")
-    refusal = rf"^Strange.utility, line ({line + 1}|{line + 2}) of {file.name}: .* has no"
-    raises(MethodError, refusal, script.translation, rules, named(rules))

@@ -6,7 +6,6 @@ Rules that were translated run as in Python, dice too.
 import functools
 import json
 import random
-import re
 import struct
 
 import pytest
@@ -19,18 +18,17 @@ from solver.book.codecs.ranked import Ranks
 from solver.book.solution import Trim
 from solver.edit.trimming import trim
 from solver.export import script
-from solver.export.bin import PREFIX
 from solver.export.script import sampled
 from solver.rules.game import Rules, load_game
 from tests.book.test_ranked import RANKS, write_rules
 from tests.books import KEPT, called_acyclic, write_expectations
-from tests.exports import FORMAT, SIMPLE, dump, exported, needs_node, node, resealed, with_facts
+from tests.exports import SIMPLE, STEPS_VECTOR, exported, needs_node, node, resealed, with_facts
 from tests.naive import enumerate_states
-from tests.pages import export_page, modules, named, pages, ported, positions_of
+from tests.pages import export_page, named, ported, positions_of
 from tests.pages import node as page_node
 from tests.ways import slow
 
-__all__ = ["modules", "pages"]  # fixtures
+pytestmark = needs_node
 
 RANKED = {  # those whose rules tell values, and those whose ranks are the states
     "connect-four:3,4,3": {},
@@ -64,7 +62,6 @@ def ranked(tmp_path_factory):
     return of
 
 
-@needs_node
 @pytest.mark.parametrize("name", ["dots-and-boxes:2,1", "breakthrough:2,4,2 bare", *slow(*SLOW)])
 def test_every_state_answers_as_in_python(ranked, tmp_path, name):
     folder = ranked(name)
@@ -80,7 +77,6 @@ def test_every_state_answers_as_in_python(ranked, tmp_path, name):
     assert "{ rules }" in node("ruleless", page / "book.bin")
 
 
-@needs_node
 def test_kept_files_are_read(ranked):
     rules = ranked("connect-four:3,3,3 bare") / "site" / "game.js"  # which tell all that either asks
     for kept in (path for path in KEPT if path.stem in ("outcomes-ranked", "bare-ranked")):
@@ -88,7 +84,6 @@ def test_kept_files_are_read(ranked):
         assert found["right"] == [found["length"]] * 2 and found["length"] > 200
 
 
-@needs_node
 @pytest.mark.slow
 def test_random_states_of_a_larger_game_answer_as_in_python(ranked, tmp_path):
     pytest.importorskip("numba")
@@ -104,7 +99,6 @@ def test_random_states_of_a_larger_game_answer_as_in_python(ranked, tmp_path):
     assert node("lookups", page / "book.bin", tmp_path / "b.csv", page / "game.js") == len(rows)
 
 
-@needs_node
 def test_wrong_ranks_and_dice_are_found_before_the_page_answers(ranked, modules):
     rules, dice = Rules(load_game("connect-four:3,3,3")), Rules(load_game("pig:10"))
     with Book(ranked("connect-four:3,3,3") / "book.lmdb") as book:
@@ -125,7 +119,6 @@ def test_wrong_ranks_and_dice_are_found_before_the_page_answers(ranked, modules)
     assert [*page_node("differences", modules / "ranks.js", *wrong)] == [*map(str, wrong)]
 
 
-@needs_node
 def test_a_page_numbers_positions_by_orbits_as_python_does(ranked):
     rules = Rules(load_game("six-mens-morris:3"))
     records = sampled(rules, 20, keys=Ranks(rules, [Value(0, 0)], 0))
@@ -134,7 +127,6 @@ def test_a_page_numbers_positions_by_orbits_as_python_does(ranked):
     assert page_node("differences", path) == {}
 
 
-@needs_node
 def test_every_damaged_byte_is_refused(ranked, pages):
     for folder, rules in ((ranked("tic-tac-toe"), "game.js"), (pages("nannon:3,2,3"), None)):
         book = folder / "site" / "book.bin"
@@ -170,7 +162,6 @@ def each(folder, *books):
     return node("each", folder / "pairs")
 
 
-@needs_node
 def test_a_book_that_denies_the_cycles_of_its_game_does_not_hang(tmp_path):
     """Values that rest on each other are refused, and no other error."""
     data = []
@@ -186,7 +177,6 @@ def test_a_book_that_denies_the_cycles_of_its_game_does_not_hang(tmp_path):
     assert said == [expected for *_, expected in cases]
 
 
-@needs_node
 def test_facts_that_contradict_each_other_are_refused(tmp_path):
     _, path = called_acyclic(tmp_path, "Tiered", 1)
     data = exported(path, tmp_path / "b.bin").read_bytes()
@@ -197,7 +187,6 @@ def test_facts_that_contradict_each_other_are_refused(tmp_path):
     assert isinstance(opened, list) and refused == [CONTRADICTED] * 9
 
 
-@needs_node
 def test_forged_files_are_borne(ranked, tmp_path):
     """Segments and heads altered, with checksums that hold: answers, no answer or DamagedBook, never another error."""
     folder, chance = ranked("connect-four:3,3,3"), random.Random(5)
@@ -210,7 +199,6 @@ def test_forged_files_are_borne(ranked, tmp_path):
     assert set(found) <= {"read", "DamagedBook"} and sum(found.values()) == 12 and found["DamagedBook"] > 3
 
 
-@needs_node
 def test_text_without_translation_is_numbers(tmp_path):
     """Small as the game is: a table has no ranks."""
     game = load_game(write_rules(tmp_path / "heaps.py", RANKS + "\n    def show(self, state):\n        import re\n"))
@@ -222,21 +210,6 @@ def test_text_without_translation_is_numbers(tmp_path):
     assert page_node("differences", tmp_path / "site" / "game.js") == {}
 
 
-VECTOR = {5: Value(0.5), 6: Value(-0.25), 8: Value(0.0), 1 << 62: Value(0.5 + 2.0**-30)}
-
-
-def test_the_file_is_what_the_documentation_says(tmp_path):
-    write_expectations(tmp_path / "vector.lmdb", VECTOR)
-    data = exported(tmp_path / "vector.lmdb", tmp_path / "vector.bin").read_bytes()
-    _, _, codec, size, stored, _, facts, values, segments, index_bytes, _ = PREFIX.unpack_from(data)
-    assert (codec, size, stored, values, segments, index_bytes) == (0, len(data), 4, 0, 1, 0)
-    ends = [64, 64 + facts, 68 + facts, 72 + facts + 16 * segments, size]
-    parts = [data[begin:end] for begin, end in zip(ends, ends[1:], strict=False)]
-    blocks = re.findall(r"^```(?:json|text)\n(.*?)\n```$", FORMAT.read_text("utf-8"), re.MULTILINE | re.DOTALL)
-    assert blocks[3:] == [parts[0][4:].decode(), dump(parts[2][4:]) + "\n" + dump(parts[3][4:])]
-
-
-@needs_node
 def test_javascript_reads_groups_of_any_kind(tmp_path):
     """Bitmaps and keys of 2 to 55 bits, values of 0 to 31."""
     chance, values, state = random.Random(3), {}, 0
@@ -245,7 +218,7 @@ def test_javascript_reads_groups_of_any_kind(tmp_path):
             for _ in range(256):
                 values[state] = Value(chance.randrange(-(1 << bits), (1 << bits) + 1) / (1 << 30))
                 state += chance.randrange(spread) + 1
-    for number, some in enumerate((VECTOR, values)):
+    for number, some in enumerate((STEPS_VECTOR, values)):
         write_expectations(tmp_path / "b.lmdb", some)
         target = exported(tmp_path / "b.lmdb", tmp_path / f"{number}.bin")
         found = node("answers", target, exported(tmp_path / "b.lmdb", tmp_path / "b.csv", SIMPLE))

@@ -29,13 +29,11 @@ from tests.books import write_values
 from tests.commands import ok
 from tests.exports import needs_node
 from tests.modules import node as search_node
-from tests.pages import ask, ask_positions, export_page, node, pages, positions_of, said_of, words_of, write_grown
+from tests.pages import ask, ask_positions, export_page, named, node, positions_of, said_of, words_of, write_grown
 from tests.refusals import fails, raises
 from tests.sweep.test_expectation import Bids
 from tests.ways import slow, slow_rows
-from tests.written import write_rules
-
-__all__ = ["pages"]  # a fixture
+from tests.written import line_of, write_rules
 
 ALL = ["chess-ending:KBNK", *(name for name in CATALOGUE if name not in (*FROM_FILES, "chess-ending"))]
 WITHOUT_CHANCE = [
@@ -263,6 +261,44 @@ def test_rules_without_translation_are_a_table_where_the_game_is_small_else_numb
     assert node("differences", tmp_path / "large" / "site" / "game.js") == {}
     (answer,) = ask("answers", tmp_path / "large", [["2", 1, 0]])
     assert answer["record"]["board"] == "#2" and answer["moves"][0][0] == ("+1" if text == LEVERS else "0")
+
+
+UNTRANSLATABLE = {
+    "try": "try: return -1\n        finally: pass",
+    "with": "with None: return -1",
+    "else": "for one in (1,): pass\n        else: pass\n        return -1",
+    "method": "return 'a'.encode()[0]",
+    "import": "import math\n        return -1",
+    "star": "a, *b = 1, 2\n        return -1",
+    "base": "return int('12', 3)",
+    "modulus": "return pow(2, 3, 5)",
+    "lambda": "return (lambda: -1)()",
+    "float": "return int(2.5)",
+    "count": "return len('aaa'.replace('a', 'b', 1))",
+    "percent": "return len('%d' % 5)",
+    "format": "return len(f'{state:+}')",
+    "repr": "return len(f'{state!r}')",
+    "division": "return int(state / 2)",
+    "plus": "return +state",
+    "cut": "items = [1, 2]\n        items[:1] = []\n        return -1",
+    "set": "return len({state})",
+    "dict": "return len({state: 1})",
+    "walrus": "return (a := state)",
+    "key": "return max([1, 2], key=abs)",
+    "nested": "def a(): return 1\n        return a()",
+}
+
+
+@pytest.mark.parametrize("kind", UNTRANSLATABLE)
+def test_what_has_no_translation_is_named_by_its_line(tmp_path, kind):
+    file = tmp_path / f"refused_{kind}.py"
+    utility = f"def utility(self, state):\n        {UNTRANSLATABLE[kind]}"
+    strange = (DATA / "strange.txt").read_text("utf-8")
+    file.write_text(strange.replace("def utility(self, state): return -1", utility))
+    rules = Rules(load_game(f"{file}::Strange"))
+    line = line_of(file, "def utility")
+    refusal = rf"^Strange.utility, line ({line + 1}|{line + 2}) of {file.name}: .* has no"
+    raises(MethodError, refusal, script.translation, rules, named(rules))
 
 
 def refuse(monkeypatch, name):
