@@ -1,8 +1,15 @@
 """Refusals, a line each: by which error or exit code, with which words, and what is asked."""
 
+from unittest.mock import Mock
+
 import pytest
 
 from tests.commands import run
+
+
+def failing(error):
+    """Make a function that raises this error, whatever it is given."""
+    return Mock(side_effect=error)
 
 
 def raises(error, words, call, *arguments, **options):

@@ -24,7 +24,7 @@ from solver.solving import pipeline
 from solver.verifying import verification
 from tests import books, make_fifo, naive
 from tests.games import LARGE_GAMES, SMALL_GAMES
-from tests.refusals import raises
+from tests.refusals import failing, raises
 from tests.ways import slow
 
 states = st.integers(0, 2**63 - 1)
@@ -259,12 +259,8 @@ def test_a_folded_book_misses_any_number_but_images(path, text):
 def test_nothing_is_left_behind_when_writing_fails(path):
     books.write_values(path, {1: Value(1, 1)})
     before = path.read_bytes()
-    for failure in (ValueError("encoder"), KeyboardInterrupt()):
-
-        def fail(*_, failure=failure):
-            raise failure
-
-        raises(type(failure), None, books.write_values, path, {2: Value(1, 1)}, encode=fail)
+    for failure in (ValueError, KeyboardInterrupt):
+        raises(failure, None, books.write_values, path, {2: Value(1, 1)}, encode=failing(failure))
     assert path.read_bytes() == before and [*path.parent.iterdir()] == [path]
 
 
@@ -301,10 +297,8 @@ def test_targets_that_cannot_be_written_are_refused_first(tmp_path, target):
 
 
 def test_a_full_disk_is_named(path, monkeypatch):
-    def full(*_, **__):
-        raise lmdb.DiskError("mdb_txn_commit: No space left on device")
-
-    monkeypatch.setattr("solver.book.writer._copy", full)
+    full = lmdb.DiskError("mdb_txn_commit: No space left on device")
+    monkeypatch.setattr("solver.book.writer._copy", failing(full))
     raises(errors.ResourceError, "is full .* make room", books.write_values, path, {1: Value(0)})
     assert list(path.parent.iterdir()) == []
 

@@ -26,7 +26,7 @@ from solver.rules.game import load_game
 from tests import ROOT
 from tests.commands import ok, run
 from tests.processes import command_line, python
-from tests.refusals import fails, raises
+from tests.refusals import failing, fails, raises
 from tests.ways import until
 
 RULES = """(role a) (role b) (init (at 0)) (legal a go) (legal b noop) (<= (next (at 1)) (true (at 0)))
@@ -235,12 +235,8 @@ def is_running(number):
 @pytest.mark.parametrize(("name", "kind"), [("ENOSPC", ResourceError), ("EIO", ResourceError), ("EACCES", BookError)])
 def test_a_file_is_written_whole_or_left_alone(tmp_path, monkeypatch, name, kind):
     number = getattr(errno, name)
-
-    def fail(*arguments):
-        raise OSError(number, os.strerror(number))
-
     write_whole(tmp_path / "file", b"older")
-    monkeypatch.setattr(os, "fsync", fail)
+    monkeypatch.setattr(os, "fsync", failing(OSError(number, os.strerror(number))))
     raises(kind, re.escape(f"file cannot be written ({os.strerror(number)})"), write_whole, tmp_path / "file", b"newer")
     raises(BookError, "none.file cannot be written", write_whole, tmp_path / "none" / "file", b"")
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("file", b"older")]

@@ -27,7 +27,7 @@ from tests import ROOT, naive, oracles
 from tests.commands import ok
 from tests.engines import Threads
 from tests.games import SMALL_GAMES
-from tests.refusals import raises
+from tests.refusals import failing, raises
 from tests.ways import quickly, slow, slow_rows
 
 np = pytest.importorskip("numpy")
@@ -93,12 +93,8 @@ def test_a_tier_with_cycles_that_was_not_reached_is_met_in_samples(forward):
 def test_a_failing_estimate_ends_no_solve(tmp_path, monkeypatch, small, text):
     monkeypatch.setattr(plain, "PLAIN_LIMIT", 0)
     expected = pipeline.run(load_game(text), None, Options())
-
-    def fail(*arguments):
-        raise OverflowError("cannot convert float infinity to integer")
-
     monkeypatch.setattr(exhaustive, "TRIAL", 0.0)
-    monkeypatch.setattr(projection, "estimated", fail)
+    monkeypatch.setattr(projection, "estimated", failing(OverflowError("cannot convert float infinity to integer")))
     assert pipeline.solve(load_game(text), tmp_path / "book.lmdb").counts == expected.counts
 
 
@@ -462,9 +458,7 @@ def bytes_of(made):
     return made.nbytes if hasattr(made, "nbytes") else sum(map(bytes_of, made)) if type(made) in (list, tuple) else 0
 
 
-@pytest.mark.parametrize(
-    ("text", "least"), [("connect-four:3,3,3", 20), pytest.param("connect-four:5,4", 1 << 17, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize(("text", "least"), [("connect-four:3,3,3", 20), *slow_rows(("connect-four:5,4", 1 << 17))])
 @pytest.mark.interpreted
 def test_tasks_and_bytes_are_those_of_a_solve(text, least, counted, monkeypatch):
     monkeypatch.setattr(sharding, "MIN_TASK_STATES", least)

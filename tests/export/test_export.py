@@ -31,7 +31,7 @@ from tests.books import book_of, sample_values, write_expectations, write_values
 from tests.commands import ok
 from tests.exports import FORMAT, SIMPLE, STEPS_VECTOR, VECTOR, dump, exported
 from tests.processes import python
-from tests.refusals import fails, raises
+from tests.refusals import failing, fails, raises
 from tests.written import write_rules, write_third
 
 
@@ -149,14 +149,11 @@ def test_best_moves_are_those_that_are_known(tmp_path):
 
 @pytest.mark.parametrize("ending", [ending for ending in ENDINGS if ending != ".parquet"])
 def test_nothing_is_left_of_an_export_that_fails(small, tmp_path, ending):
-    def interrupt(step, done, total, note=""):
-        raise KeyboardInterrupt
-
     (tmp_path / f".book{ending}.999999999.partial").write_text("left by an export that was killed")
     target = exported(small, tmp_path / f"book{ending}")
     before = target.read_bytes()
-    with Book(small) as book, pytest.raises(KeyboardInterrupt):
-        export(book, target, progress=interrupt)
+    with Book(small) as book:
+        raises(KeyboardInterrupt, None, export, book, target, progress=failing(KeyboardInterrupt))
     assert target.read_bytes() == before
     assert list(tmp_path.iterdir()) == [target]
 

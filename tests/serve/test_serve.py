@@ -29,7 +29,7 @@ from solver.serve.pages import Pages
 from solver.serve.reply import FOREVER, NO_STORE, Kept, Reply
 from solver.serve.shelf import Served, Shelf, all_shipped
 from tests.commands import ok
-from tests.refusals import fails, raises
+from tests.refusals import failing, fails, raises
 from tests.ways import plainly, slow, until
 
 BOOK = "/v1/books/connect-four:4,4"
@@ -284,10 +284,7 @@ def test_methods_and_preflight(client):
 
 
 def test_what_breaks_is_said_in_a_line_and_no_more(client, monkeypatch):
-    def breaks(header, size):
-        raise ValueError("secret")
-
-    monkeypatch.setattr(application.books, "facts", breaks)
+    monkeypatch.setattr(application.books, "facts", failing(ValueError("secret")))
     with pytest.raises(ValueError, match="secret"):  # for the server's log
         client.get(BOOK)
     start, body = client.heard
@@ -295,9 +292,7 @@ def test_what_breaks_is_said_in_a_line_and_no_more(client, monkeypatch):
 
 
 def test_where_a_book_that_breaks_lies_is_told_the_log_alone(client, monkeypatch, caplog):
-    def breaks(*arguments):
-        raise BookError("/secret/book.lmdb is damaged")
-
+    breaks = failing(BookError("/secret/book.lmdb is damaged"))
     monkeypatch.setattr(Answers, "ask", breaks)
     monkeypatch.setattr("solver.export.site.write", breaks)
     for heard in (client.post(f"{BOOK}/positions", b'"1"\n"2"'), client.get("/kalah:3/")):

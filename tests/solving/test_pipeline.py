@@ -23,7 +23,7 @@ from tests import naive
 from tests.commands import ok, run
 from tests.games import MORE_GAMES, SMALL_GAMES
 from tests.processes import python
-from tests.refusals import fails, raises
+from tests.refusals import failing, fails, raises
 from tests.ways import by_kernels, compiled, plainly, slow, slowly
 from tests.written import write_rules
 
@@ -102,11 +102,7 @@ def test_a_book_without_a_path_goes_with_the_interpreter(tmp_path):
 def test_a_temporary_book_that_cannot_be_written_leaves_nothing(tmp_path, monkeypatch):
     plainly(monkeypatch)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-
-    def full(*arguments, **options):
-        raise ResourceError("the disk is full")
-
-    monkeypatch.setattr(streaming, "write_book", full)
+    monkeypatch.setattr(streaming, "write_book", failing(ResourceError("the disk is full")))
     raises(ResourceError, "full", pipeline.solve, "coins")
     assert list(tmp_path.iterdir()) == []
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))

@@ -20,7 +20,7 @@ from solver.rules.game import load_game
 from solver.solving import pipeline
 from tests.commands import run
 from tests.processes import BY_KERNELS
-from tests.refusals import raises
+from tests.refusals import failing, raises
 from tests.ways import by_kernels, compiled, plainly
 from tests.written import write_rules
 
@@ -217,11 +217,7 @@ def tight(monkeypatch):
     """No memory for libraries, none of which is loaded yet."""
     for name in ("numba", "sklearn.neural_network"):
         monkeypatch.delitem(sys.modules, name, raising=False)
-
-    def refuse(size):
-        raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
-
-    monkeypatch.setattr(system, "Room", refuse)
+    monkeypatch.setattr(system, "Room", failing(OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))))
     # Nothing is remembered
     monkeypatch.setattr(extras, "kernel_defect", extras.kernel_defect.__wrapped__)
 

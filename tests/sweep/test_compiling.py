@@ -16,6 +16,7 @@ from solver.solving import pipeline
 from solver.sweep import compiling
 from tests.compiled.test_compiled import write_race
 from tests.processes import BY_KERNELS, python
+from tests.refusals import failing
 from tests.ways import by_kernels, until
 from tests.written import line_of
 
@@ -116,9 +117,6 @@ def test_the_other_process_goes_with_its_parent_and_is_not_waited_for(tmp_path):
 
 
 def test_it_is_not_started_where_it_gains_nothing_or_cannot_be(monkeypatch):
-    def refused():
-        raise BlockingIOError
-
     rules, end = Rules(load_game("coins")), threading.Event()
     monkeypatch.setattr(compiling, "are_cached", lambda *given: False)
     monkeypatch.setattr(os, "fork", None)
@@ -130,7 +128,7 @@ def test_it_is_not_started_where_it_gains_nothing_or_cannot_be(monkeypatch):
     thread.join()
     assert beside_a_thread == []
     monkeypatch.setattr(compiling, "fork_is_safe", lambda: True)
-    for cores, fork in ((1, None), (2, refused)):
+    for cores, fork in ((1, None), (2, failing(BlockingIOError))):
         monkeypatch.setattr(compiling, "cores", lambda cores=cores: cores)
         monkeypatch.setattr(os, "fork", fork)
         assert compiling.ForkedCompiler(rules, True).processes == []

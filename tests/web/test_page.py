@@ -30,7 +30,7 @@ from tests.commands import ok
 from tests.exports import needs_node
 from tests.modules import node as search_node
 from tests.pages import ask, ask_positions, export_page, named, node, positions_of, said_of, words_of, write_grown
-from tests.refusals import fails, raises
+from tests.refusals import failing, fails, raises
 from tests.sweep.test_expectation import Bids
 from tests.ways import slow, slow_rows
 from tests.written import line_of, write_rules
@@ -458,10 +458,7 @@ def test_a_folder_with_anything_else_is_left_alone(pages, tmp_path, monkeypatch)
 
 
 def test_nothing_is_left_of_a_page_that_fails(pages, tmp_path):
-    def interrupt(step, done, total, note=""):
-        raise KeyboardInterrupt
-
-    page = tmp_path / "site"
+    page, interrupt = tmp_path / "site", failing(KeyboardInterrupt)
     with Book(pages("tic-tac-toe") / "book.lmdb") as book:
         export(book, f"{page}/")
         raises(KeyboardInterrupt, None, export, book, page, progress=interrupt)
