@@ -41,6 +41,14 @@ def python(code, *arguments, **options):
     return subprocess.run(command, capture_output=True, text=True, **options)
 
 
+def has_ended(number):
+    """Whether a process has ended, though nobody may have asked for its exit code."""
+    try:
+        return Path(f"/proc/{number}/stat").read_text("utf-8").rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
 def command(game, book, *options):
     return [sys.executable, "-c", BY_KERNELS, "solve", game, "-q", "-o", str(book), *map(str, options)]
 

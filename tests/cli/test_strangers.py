@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tracemalloc
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
@@ -25,7 +24,7 @@ from solver.games.common import description, table
 from solver.rules.game import load_game
 from tests import ROOT
 from tests.commands import ok, run
-from tests.processes import command_line, python
+from tests.processes import command_line, has_ended, python
 from tests.refusals import failing, fails, raises
 from tests.ways import until
 
@@ -220,16 +219,8 @@ def test_an_engine_ends_with_its_children_and_one_that_has_left_is_not_waited_fo
     child = int((tmp_path / "child").read_text("utf-8").split()[1])
     if session != "pass":
         os.kill(child, signal.SIGKILL)
-    until(lambda: not is_running(child))
+    until(lambda: has_ended(child))
     assert (done.returncode, done.stdout, done.stderr) == (0, "closed\n", "")
-
-
-def is_running(number):
-    """Whether a process runs; one that has ended and that nobody has asked for does not."""
-    try:
-        return Path(f"/proc/{number}/stat").read_text("utf-8").rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 @pytest.mark.parametrize(("name", "kind"), [("ENOSPC", ResourceError), ("EIO", ResourceError), ("EACCES", BookError)])

@@ -22,6 +22,7 @@ from solver.cluster import on_ray
 from solver.solving.ways import whole
 from tests import ROOT
 from tests.engines import Threads
+from tests.processes import has_ended
 from tests.refusals import raises
 from tests.ways import until
 
@@ -191,14 +192,6 @@ def test_the_end_of_the_process_that_ray_ends_is_an_error():
             raises(ResourceError, "Ray has ended, or was killed: the same command goes on", engine.result, *waiting)
 
 
-def gone(process):
-    """Whether a process has ended."""
-    try:
-        return Path(f"/proc/{process}/stat").read_text("utf-8").rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        return True
-
-
 @pytest.mark.slow
 def test_a_cluster_is_quiet_and_leaves_nothing_behind(tmp_path):
     script = """
@@ -221,7 +214,7 @@ assert "RAY_AUTH_MODE" not in os.environ and "ray" not in sys.modules
     workers = dict(json.loads(answers))
     assert set(workers.values()) == {True}  # imported ahead, from the checkout, though started elsewhere
     assert mode == "token"
-    until(lambda: all(gone(process) for process in workers))
+    until(lambda: all(map(has_ended, workers)))
     assert {path.name for folder in (home, here) for path in folder.iterdir()} <= {".cache"}
 
 

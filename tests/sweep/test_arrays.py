@@ -27,7 +27,7 @@ from solver.solving.ways import plain
 from solver.verifying import verification
 from tests import naive, oracles
 from tests.books import write_values
-from tests.refusals import raises
+from tests.refusals import failing, raises
 from tests.solutions import Stopped, assert_is_the_truth, stops_until_solved, swept, values
 from tests.ways import slow, slow_rows
 from tests.written import ruled
@@ -174,6 +174,14 @@ def ring(tmp_path_factory):
         return load_game(f"{path}::Ring{parameters}")
 
     return load
+
+
+never = failing(Stopped)
+
+
+def stopping_at(last):
+    """A progress callback that stops a solve at a step."""
+    return lambda step, *report: never() if step == last else None
 
 
 def sorting(monkeypatch):
@@ -403,11 +411,7 @@ def test_other_methods_mean_what_they_mean_elsewhere(tmp_path, monkeypatch, by_k
 
 
 def test_a_checkpoint_is_of_the_arrays_that_were_chosen_first(tmp_path, monkeypatch, by_kernels, ring):
-    def stop(step, *report):
-        if step == "resolve":
-            raise Stopped
-
-    game, path = ring(), tmp_path / "book.lmdb"
+    game, path, stop = ring(), tmp_path / "book.lmdb", stopping_at("resolve")
     raises(Stopped, None, pipeline.solve, game, path, checkpoint=0, progress=stop)
     monkeypatch.setattr(resources, "by_number", lambda rules, codec: 1 << 62)
     monkeypatch.setattr(resources, "by_state", lambda rules, tiered: (1, 0))
@@ -465,10 +469,6 @@ Sparse = ruled(
     is_terminal="state == 3 * self.top",
     tier="state // 3 * self.rise // 7",
 )
-
-
-def never(*arguments, **options):
-    raise Stopped
 
 
 @pytest.mark.parametrize(
@@ -576,13 +576,8 @@ def test_a_solve_by_state_goes_on_wherever_it_was_stopped(tmp_path, by_kernels, 
 
 def test_a_checkpoint_of_arrays_wants_the_memory_for_them(tmp_path):
     game = load_game("dots-and-boxes:2,2")
-
-    def stop(step, done, total, note=""):
-        if step == "backward":
-            raise Stopped
-
     with pytest.raises(Stopped), Work(tmp_path / "work", "one", every=0) as work:
-        swept(game, work, progress=stop)
+        swept(game, work, progress=stopping_at("backward"))
     with pytest.raises(ResourceError, match="raise --memory, or --restart"), Work(tmp_path / "work", "one") as work:
         swept(game, work, memory=1000)
     with Work(tmp_path / "work", "one") as work:

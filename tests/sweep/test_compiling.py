@@ -6,7 +6,6 @@ import signal
 import sys
 import textwrap
 import threading
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +14,7 @@ from solver.rules.game import Rules, load_game
 from solver.solving import pipeline
 from solver.sweep import compiling
 from tests.compiled.test_compiled import write_race
-from tests.processes import BY_KERNELS, python
+from tests.processes import BY_KERNELS, has_ended, python
 from tests.refusals import failing
 from tests.ways import by_kernels, until
 from tests.written import line_of
@@ -105,15 +104,7 @@ def test_the_other_process_goes_with_its_parent_and_is_not_waited_for(tmp_path):
         """,
     )
     assert ended == -signal.SIGKILL
-    status = Path("/proc", (tmp_path / "pid").read_text("utf-8"), "status")
-
-    def gone():
-        try:
-            return "\nState:\tZ" in status.read_text("utf-8")
-        except (FileNotFoundError, ProcessLookupError):
-            return True
-
-    until(gone)
+    until(lambda: has_ended((tmp_path / "pid").read_text("utf-8")))
 
 
 def test_it_is_not_started_where_it_gains_nothing_or_cannot_be(monkeypatch):
