@@ -47,7 +47,7 @@ SMALL_CHUNK = 1 << 12  # where states lie in files: all that one call looks at i
 ENDS = 1 << 18  # finished children, and moves, of one call
 LEAST_SPAN = 1 << 20  # states that one pass marks
 MOST_CELLS = 22  # leading bits of the table, where more are not needed
-ANYTHING = np.array([-1, 1], np.int8)  # bounds of a score
+ANYTHING = np.array([[-1], [1]], np.int8)  # bounds of a score
 SPARE = 3  # as many fewer leading bits than states have numbers: the table takes a byte a state
 
 
@@ -91,19 +91,19 @@ def bounds(book: Book, rules: Rules, progress: Progress = silent) -> NDArray[np.
     """
     moves, kernels = CompiledMoves(rules), bind(judging, rules.game, rules.symmetry)
     known, indices = map(np.concatenate, zip(*parts(read_parts(book)), strict=True))
-    scores, anything = np.array([value.score for value in book.header.palette], np.int8)[indices], ANYTHING[:, None]
-    found = np.repeat(anything, len(known), axis=1)
+    scores = np.sign([value.score for value in book.header.palette]).astype(np.int8)[indices]
+    found = np.repeat(ANYTHING, len(known), axis=1)
 
     def best(states: States, tiers: States, worth: Callable[[States, States], Any]) -> Any:
         listed = moves.listed(states)
-        owners, worths = listed.owners >> 1, np.where(listed.merits == NOT_TERMINAL, anything, listed.merits)
+        owners, worths = listed.owners >> 1, np.where(listed.merits == NOT_TERMINAL, ANYTHING, listed.merits)
         follows = (listed.owners & 1 == 0) & (listed.tiers > tiers[owners]) & (listed.merits == NOT_TERMINAL)
         worths[:, follows] = -worth(listed.keys[follows], listed.tiers[follows])[::-1]
         return np.maximum.reduceat(worths, np.searchsorted(owners, np.arange(len(states))), axis=1)
 
     def stored(keys: States, _: States) -> Any:
         places = np.minimum(np.searchsorted(known, keys), len(known) - 1)
-        return np.where(known[places] == keys, scores[places], anything)
+        return np.where(known[places] == keys, scores[places], ANYTHING)
 
     def replied(keys: States, tiers: States) -> Any:
         keys, firsts, places = np.unique(keys, return_index=True, return_inverse=True)
