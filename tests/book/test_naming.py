@@ -258,7 +258,7 @@ def test_a_game_and_rules_beside_it_agree_or_are_refused():
         ("conect-four", GameError, "no game 'conect-four': did you mean connect-four, "),
         ("no.lmdb", BookError, "no.lmdb cannot be read .No such file or directory.*: solve the game first"),
         ("notes.text", BookError, "notes.text cannot be read .No such file.*; did you mean notes.txt.*: solve"),
-        ("no/such", BookError, "no/such cannot be read .No such file"),
+        ("no/such", BookError, "no.such cannot be read .No such file"),
         ("notes.txt", ForeignBook, "notes.txt is not an LMDB file: name a book"),
         ("connect-four:0", GameError, "width must be from 1 to 125"),
     ],
