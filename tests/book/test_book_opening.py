@@ -172,7 +172,7 @@ def test_files_that_are_no_books(tmp_path):
     (tmp_path / "text").write_text("no book" * 1000)
     (tmp_path / "empty").touch()
     make_fifo(tmp_path / "fifo")
-    devices = [path for path in ("/dev/null", "/dev/zero") if os.path.exists(path)]  # Windows has none
+    devices = [path for path in ("/dev/null", "/dev/zero") if (tmp_path / path).exists()]  # Windows has none
     for path in ("text", "empty", "fifo", "", *devices):
         raises(ForeignBook, "not a regular file|not an LMDB file", Book, tmp_path / path)
     raises(BookError, "cannot be read .No such file", Book, tmp_path / "absent")
