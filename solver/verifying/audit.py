@@ -77,9 +77,9 @@ def check_values(
 def bounds(book: Book, rules: Rules, progress: Progress = silent) -> NDArray[np.int8]:
     """Bounds (2, n) of the scores of a book's states, in its order, by moves and replies to what is stored.
 
-    The side to move gets at least the lower bound. It has a move that ends the game with that, or after which every reply
-    ends it so or leads to a stored state worth as much. No move of the side gives it more than the upper bound. What a
-    move leads to may be worth anything if it does not raise the tier, or if the same side moves again.
+    The side to move gets at least the lower bound. It has a move that ends the game with that, or after which every
+    reply ends it so or leads to a stored state worth as much. No move of the side gives it more than the upper bound.
+    What a move leads to may be worth anything if it does not raise the tier, or if the same side moves again.
 
     Args:
         book: A book without distances, of states of one word.
