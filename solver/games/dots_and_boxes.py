@@ -26,7 +26,7 @@ GROUP = "scoring"
 MEN = {"+": ["dot", 2], "-": ["edge", 2], "|": ["edge", 2], "#": ["box", 2]}
 
 
-@like(Filling, "initial", "tier")
+@like(Filling, "initial", "result", "tier")
 class DotsAndBoxes(NamedTuple):
     """Draw edges between dots; completing a box scores it and moves again; the value is the margin still to come."""
 
@@ -49,9 +49,6 @@ class DotsAndBoxes(NamedTuple):
         while left:
             yield (left & -left).bit_length() - 1
             left &= left - 1
-
-    def result(self, state: int, action: int) -> int:
-        return state | 1 << action
 
     def again(self, state: int, action: int) -> bool:
         one, other = self._closing(state)

@@ -37,9 +37,6 @@ class Grundy(NamedTuple):
                 yield first + part - 1
             first += size
 
-    def result(self, state: int, action: int) -> int:
-        return state | 1 << action
-
     def is_terminal(self, state: int) -> bool:
         first = 0
         while first < self.coins:

@@ -12,12 +12,13 @@ board as full.
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import grid, limits, men
+from solver.games.common import Filling, grid, like, limits, men
 from solver.games.common.boards import cells_of
 
 GROUP = "impartial"
 
 
+@like(Filling, "initial", "result")
 class Notakto(NamedTuple):
     """Mark X on one of several boards without a line of three; who completes the last line loses."""
 
@@ -26,9 +27,6 @@ class Notakto(NamedTuple):
     def check(self) -> None:
         limits(self, boards=(1, 7))
 
-    def initial(self) -> int:
-        return 0
-
     def actions(self, state: int) -> Iterator[int]:
         for board in range(self.boards):
             marks = state >> 9 * board & 511
@@ -36,9 +34,6 @@ class Notakto(NamedTuple):
                 for cell in range(9):
                     if not marks >> cell & 1:
                         yield 9 * board + cell
-
-    def result(self, state: int, action: int) -> int:
-        return state | 1 << action
 
     def is_terminal(self, state: int) -> bool:
         for board in range(self.boards):

@@ -31,9 +31,6 @@ class Treblecross(NamedTuple):
             if not state >> cell & 1:
                 yield cell
 
-    def result(self, state: int, action: int) -> int:
-        return state | 1 << action
-
     def is_terminal(self, state: int) -> bool:
         return state & state >> 1 & state >> 2 != 0 or state == (1 << self.width) - 1
 

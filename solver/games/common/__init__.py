@@ -34,6 +34,9 @@ class Filling:
     def initial(self) -> int:
         return 0
 
+    def result(self, state: int, action: int) -> int:
+        return state | 1 << action
+
     def utility(self, state: int) -> int:
         return -1
 
