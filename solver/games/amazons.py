@@ -14,13 +14,15 @@ square of the arrow, digits of as many as there are squares, the arrow's lowest.
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from solver.games.common import grid
+from solver.games.common import grid, like
 from solver.games.common.boards import cells_of
+from solver.games.common.colouring import Colouring
 
 GROUP = "blocking"
 MEN = {"X": ["queen", 0], "o": ["queen", 1], "#": ["block", 2]}
 
 
+@like(Colouring, "utility", "canonical")
 class Amazons(NamedTuple):
     """Amazons, `each` a side, move like queens, then shoot an arrow that blocks a square; who cannot move loses.
 
@@ -85,17 +87,11 @@ class Amazons(NamedTuple):
             near |= self._sideways(grid.step(self.width, self.height, own, 0, up))
         return near & ~self._taken(state) == 0
 
-    def utility(self, state: int) -> int:
-        return -1
-
     def tier(self, state: int) -> int:
         return (state & state >> self.width * self.height).bit_count()
 
     def longest(self, state: int) -> int:
         return self.width * self.height - 2 * self.each - self.tier(state)
-
-    def canonical(self, state: int) -> int:
-        return grid.least(self.width, self.height, 2, state)
 
     def format_action(self, state: int, action: int) -> str:
         cells = self.width * self.height

@@ -11,12 +11,14 @@ tells who is to move. An action is four times the cell moved from plus the direc
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from solver.games.common import grid
+from solver.games.common import grid, like
 from solver.games.common.boards import cells_of
+from solver.games.common.colouring import Colouring
 
 GROUP = "blocking"
 
 
+@like(Colouring, "check", "utility", "canonical", "cells")
 class Clobber(NamedTuple):
     """Take a stone beside one of yours by going where it stands; who cannot loses."""
 
@@ -24,9 +26,6 @@ class Clobber(NamedTuple):
     height: int = 3
 
     drawing = {"board": "checks", "sides": ["white", "black"]}
-
-    def check(self) -> None:
-        grid.refuse(self.width, self.height, 31)
 
     def initial(self) -> int:
         state = 0
@@ -58,20 +57,11 @@ class Clobber(NamedTuple):
         near = grid.beside(self.width, self.height, self._stones(state, 1))
         return self._stones(state, 0) & near == 0
 
-    def utility(self, state: int) -> int:
-        return -1
-
     def tier(self, state: int) -> int:
         return self.width * self.height - state.bit_count()
 
     def longest(self, state: int) -> int:
         return state.bit_count() - 1
-
-    def canonical(self, state: int) -> int:
-        return grid.least(self.width, self.height, 2, state)
-
-    def cells(self, state: int, mover: int) -> list[str]:
-        return grid.board(self.width, self.height, state, "Xo")
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         state = cells_of(rows, "X") | cells_of(rows, "o") << self.width * self.height

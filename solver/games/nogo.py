@@ -12,13 +12,14 @@ action is twice the cell, and one more for a white stone.
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from solver.games.common import Filling, grid, like
+from solver.games.common import grid, like
 from solver.games.common.boards import cells_of, check_turns
+from solver.games.common.colouring import Colouring
 
 GROUP = "impartial"
 
 
-@like(Filling)
+@like(Colouring, "initial", "check", "utility", "tier", "longest", "cells")
 class Nogo(NamedTuple):
     """Put a stone of either colour where all groups keep a liberty; who cannot loses; partizan: of one's own colour."""
 
@@ -31,9 +32,6 @@ class Nogo(NamedTuple):
     @property
     def impartial(self) -> bool:
         return not self.partizan
-
-    def check(self) -> None:
-        grid.refuse(self.width, self.height, 31)
 
     def actions(self, state: int) -> Iterator[int]:
         for action in range(2 * self.width * self.height):
@@ -49,9 +47,6 @@ class Nogo(NamedTuple):
                 return False
         return True
 
-    def longest(self, state: int) -> int:
-        return self.width * self.height - state.bit_count()
-
     def canonical(self, state: int) -> int:
         """The least of the board's images, in the impartial game also with colours exchanged."""
         least = grid.least(self.width, self.height, 2, state)
@@ -63,9 +58,6 @@ class Nogo(NamedTuple):
 
     def format_action(self, state: int, action: int) -> str:
         return grid.name(self.width, action // 2) + ("" if self.partizan else "bw"[action % 2])
-
-    def cells(self, state: int, mover: int) -> list[str]:
-        return grid.board(self.width, self.height, state, "Xo")
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         first, second = cells_of(rows, "X"), cells_of(rows, "o")

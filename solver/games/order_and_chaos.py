@@ -11,13 +11,14 @@ move. An action is twice the cell, and one more for an O.
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from solver.games.common import Filling, grid, like, limits
+from solver.games.common import grid, like, limits
 from solver.games.common.boards import cells_of
+from solver.games.common.colouring import Colouring
 
 GROUP = "alignment"
 
 
-@like(Filling, "initial", "tier")
+@like(Colouring, "initial", "tier", "longest")
 class OrderAndChaos(NamedTuple):
     """Put an X or an O; Order, who begins, wins by `line` of one kind in a row, Chaos if there is none."""
 
@@ -47,9 +48,6 @@ class OrderAndChaos(NamedTuple):
     def utility(self, state: int) -> int:
         order_moves = state.bit_count() % 2 == 0
         return 1 if self._has_line(state) == order_moves else -1
-
-    def longest(self, state: int) -> int:
-        return self.width * self.height - state.bit_count()
 
     def canonical(self, state: int) -> int:
         """The least of the board's images, marks exchanged or not."""

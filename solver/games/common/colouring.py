@@ -1,6 +1,7 @@
 """The rules that col and snort share: all but `_allowed(state, player)`, the cells that a player may colour.
 
-A game inherits the parameters and the methods. Its fingerprint is that of a class with these methods of its own.
+A game inherits the parameters and the methods. Its fingerprint is that of a class with these methods of its own. Other
+games on boards of two colours take some of the methods.
 """
 
 # mypy: disable-error-code="attr-defined,no-any-return"
