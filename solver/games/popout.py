@@ -10,15 +10,20 @@ it a bit is set where the stone belongs to the side to move, as in connect-four.
 move. An action is the column, plus `width` where it is popped. The game has cycles, so no `tier`.
 """
 
+# mypy: disable-error-code="attr-defined,no-any-return"
+# What another game gives is not seen
+
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from solver.games.common import limits
+from solver.games.common import like, limits
 from solver.games.common.boards import cells_of, stacked
+from solver.games.connect_four import ConnectFour
 
 GROUP = "alignment"
 
 
+@like(ConnectFour, "initial", "drawing", "_bottom")
 class Popout(NamedTuple):
     """Drop a stone into a column or pop one of yours out at its bottom; `connect` in a line wins."""
 
@@ -26,15 +31,10 @@ class Popout(NamedTuple):
     height: int = 3
     connect: int = 3
 
-    drawing = {"board": "plate", "sides": ["red", "yellow"]}
-
     def check(self) -> None:
         limits(self, width=(1, 9), height=(1, 61), connect=(2, 30))
         if self.width * (self.height + 1) > 62:
             raise ValueError("width * (height + 1) must be at most 62")
-
-    def initial(self) -> int:
-        return self._bottom()
 
     def actions(self, state: int) -> Iterator[int]:
         for column in range(self.width):
@@ -108,10 +108,6 @@ class Popout(NamedTuple):
         tall = self.height + 1
         stones = (self._filled(state) >> action * tall & (1 << tall) - 1).bit_count()
         return [(self.height - 1 - stones) * self.width + action]
-
-    def _bottom(self) -> int:
-        """The lowest place of each column."""
-        return ((1 << self.width * (self.height + 1)) - 1) // ((1 << self.height + 1) - 1)
 
     def _filled(self, state: int) -> int:
         """Where stones are."""
