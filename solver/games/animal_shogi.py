@@ -16,7 +16,7 @@ dropped kind (0 Chick, 1 Giraffe, 2 Elephant) plus the cell. Captured pieces com
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from solver.games.common import grid
 from solver.games.common.boards import between_hands, cased, shown_with_hands, text_with_hands, tray
@@ -27,6 +27,8 @@ LEFT, MIDDLE, RIGHT = 0o1111, 0o2222, 0o4444  # columns
 HOME, FAR = 0o0007, 0o7000  # rows
 PLANES = 1 | 1 << 12 | 1 << 24 | 1 << 36
 LETTERS = " CGELH"
+NAMES = {"C": "chick", "G": "giraffe", "E": "elephant", "L": "lion", "H": "hen"}
+NAMES |= {"P": "chick 2", "Q": "giraffe 2", "R": "elephant 2"}
 
 
 class AnimalShogi(NamedTuple):
@@ -35,6 +37,7 @@ class AnimalShogi(NamedTuple):
     immediate: bool = False
 
     layout = "CEGHLPQRceghlpqr", 180
+    drawing = tray(3, 4, NAMES, "green", "sky") | {"turns": True}
 
     def initial(self) -> int:
         elephant, lion, giraffe, chick = 1, 2, 4, 0o20
@@ -190,11 +193,6 @@ class AnimalShogi(NamedTuple):
         target = action % 12
         source = 15 + (action - 144) // 12 if action >= 144 else 12 - action // 36 * 3 + action // 12 % 3
         return [source, 12 - target // 3 * 3 + target % 3]
-
-    def drawing(self) -> dict[str, Any]:
-        names = {"C": "chick", "G": "giraffe", "E": "elephant", "L": "lion", "H": "hen"}
-        names |= {"P": "chick 2", "Q": "giraffe 2", "R": "elephant 2"}
-        return tray(3, 4, names)
 
     def _held(self, state: int, hand: int, kind: int) -> str:
         """A mark for no piece, one or two of a kind in a hand."""

@@ -13,14 +13,16 @@ never leave the board: the tier is how many are there, and has cycles.
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from solver.games.common import grid, men, nine
+from solver.games.common.boards import cased, tray
 
 GROUP = "alignment"
 PLANES = 1 | 1 << 9 | 1 << 18 | 1 << 27 | 1 << 36 | 1 << 45
 FIRST = (1 << 9) - 1 | (1 << 9) - 1 << 18 | (1 << 9) - 1 << 36  # the first player's planes
 LETTERS = "SML"
+NAMES = {"S": "S", "M": "M", "L": "L", "T": "S 2", "N": "M 2", "K": "L 2"}
 
 
 class GobbletGobblers(NamedTuple):
@@ -28,6 +30,8 @@ class GobbletGobblers(NamedTuple):
 
     sizes: int = 3
     each: int = 1
+
+    drawing = tray(3, 3, NAMES, "red", "blue")
 
     def check(self) -> None:
         if not (1 <= self.sizes <= 3 and 1 <= self.each <= 2 and self.sizes * self.each >= 3):
@@ -130,13 +134,6 @@ class GobbletGobblers(NamedTuple):
             return [(12 if state >> 54 == 0 else 0) + (action - 81) // 9, target]
         return [3 + grid.place(3, 3, action // 9), target]
 
-    def drawing(self) -> dict[str, Any]:
-        names = {"S": "S", "M": "M", "L": "L", "T": "S 2", "N": "M 2", "K": "L 2"}
-        kinds = {(mark.lower() if side else mark): [name, side] for mark, name in names.items() for side in (0, 1)}
-        rows = (0.3, 1.6, 2.6, 3.6, 4.9)
-        at = [[column + 0.5, row + 0.2] for row in rows for column in range(3)]
-        return {"board": "tray", "at": at, "sides": ["red", "blue"], "men": kinds}
-
     def _plane(self, state: int, size: int, player: int) -> int:
         return state >> 18 * size + 9 * player & 511
 
@@ -169,9 +166,8 @@ class GobbletGobblers(NamedTuple):
 
     def _hand(self, state: int, player: int) -> str:
         """A mark a size: none, one or two pieces in hand."""
-        marks = []
+        marks = ""
         for size in range(3):
             left = self.each - self._plane(state, size, player).bit_count() if size < self.sizes else 0
-            mark = (".", "SML"[size], "TNK"[size])[left]
-            marks.append(mark.lower() if player else mark)
-        return "".join(marks)
+            marks += (".", "SML"[size], "TNK"[size])[left]
+        return cased(marks, player)

@@ -18,7 +18,7 @@ turned over, plus the cell. Captured pieces come back, so there is no `tier`.
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from solver.games.animal_shogi import AnimalShogi
 from solver.games.common import grid, like, limits
@@ -31,6 +31,7 @@ HAND = 80
 PAWN, GOLD, SILVER, BISHOP, KING = range(5)
 LETTERS = "PNGRSLBT"  # a kind's two faces
 DOUBLED = "QMHJ"  # two pieces of a kind in a hand
+NAMES = {mark: mark for mark in LETTERS + "K"} | {DOUBLED[kind]: LETTERS[2 * kind] + " 2" for kind in range(4)}
 
 
 @like(AnimalShogi, "show", "view")
@@ -38,6 +39,8 @@ class MicroShogi(NamedTuple):
     """Take the King with pieces that turn over as they take; kinds: 1 King, Pawn, 2 Gold, 3 Silver, 4 Bishop, too."""
 
     kinds: int = 4
+
+    drawing = tray(4, 5, NAMES, "green", "sky") | {"turns": True}
 
     def check(self) -> None:
         limits(self, kinds=(1, 4))
@@ -169,11 +172,6 @@ class MicroShogi(NamedTuple):
         """The cells as the mover sees them, its hand below."""
         source = 24 + (action - 400) // 40 if action >= 400 else 4 + grid.place(4, 5, action // 20)
         return [source, 4 + grid.place(4, 5, action % 20)]
-
-    def drawing(self) -> dict[str, Any]:
-        names = dict(zip(LETTERS + "K", LETTERS + "K", strict=True))
-        names |= {two: one + " 2" for two, one in zip(DOUBLED, LETTERS[::2], strict=True)}
-        return tray(4, 5, names)
 
     def _man(self, state: int, place: int) -> int:
         """One of the two pieces of a kind, the greater first: places 0 and 1 are Pawns, 2 and 3 Golds."""

@@ -17,7 +17,7 @@ and promote, and has cycles.
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from solver.games.common import chess, grid
 from solver.games.common.chess import BISHOP, KNIGHT, LETTERS, PAWN, QUEEN, ROOK
@@ -35,6 +35,8 @@ class Minichess(NamedTuple):
     """Chess on 3 x 3 squares from every placement of pieces. These name it: KQK, KRPKR, or all."""
 
     pieces: int = 4104  # digits, White's, 0, Black's: 1 pawn, 2 knight, 3 bishop, 4 rook, 5 queen; 0 is all pieces
+
+    drawing = {"board": "checks", "sides": ["white", "black"], "men": chess.MEN}
 
     def check(self) -> None:
         white, zero, black = str(self.pieces).partition("0")
@@ -181,9 +183,6 @@ class Minichess(NamedTuple):
     def place(self, state: int, action: int) -> list[int]:
         return [grid.place(3, 3, square) for square in (action // 54, action // 6 % 9)]
 
-    def drawing(self) -> dict[str, Any]:
-        return {"board": "checks", "sides": ["white", "black"], "men": chess.MEN}
-
     def format_position(self, state: int) -> str:
         return "wb"[state >> 36] + "".join(self.cells(state, 0))
 
@@ -196,12 +195,11 @@ class Minichess(NamedTuple):
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         marks = "".join(rows[::-1])
-        state = mover << 36
-        for square, mark in enumerate(marks):
-            state |= (MARKS.index(mark) if mark in MARKS else 0) << 4 * square
+        men = [MARKS.index(mark) if mark in MARKS else 0 for mark in marks]
+        state = mover << 36 | sum(man << 4 * square for square, man in enumerate(men))
         if marks.count("K") != 1 or marks.count("k") != 1:
             raise ValueError("each side has one king")
-        if any(mark in "Pp" and not self._may_stand(MARKS.index(mark), square) for square, mark in enumerate(marks)):
+        if not all(self._may_stand(man, square) for square, man in enumerate(men)):
             raise ValueError("a pawn is on the rank where it promotes")
         if self._is_attacked(state, self._king(state, 1 - mover), mover):
             raise ValueError("who is not to move is in check")

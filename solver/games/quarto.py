@@ -13,7 +13,7 @@ times the cell plus the piece that is given, 1 to 8, or 0 where the game is over
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 GROUP = "alignment"
 PIECES = "\u25e6\u25cb\u25ab\u25a1\u2022\u25cf\u25aa\u25a0"  # bit 0: large, 1: square, 2: black
@@ -26,6 +26,7 @@ class Quarto(NamedTuple):
     """Place the piece that the other chose, choose the next; three alike in a property in a line win."""
 
     layout = "".join(sorted(PIECES)), 90
+    drawing = {"names": [*(name + row for row in "321" for name in "abc"), "", "", "", "", "in hand", ""]}
 
     def initial(self) -> int:
         return 0
@@ -94,11 +95,9 @@ class Quarto(NamedTuple):
         return [*rows, "   ", " " + marks[state >> 36] + " "]
 
     def from_cells(self, rows: list[str], mover: int) -> int:
-        state, marks = 0, "." + PIECES
-        for cell in range(9):
-            piece = marks.index(rows[2 - cell // 3][cell % 3])
-            state |= piece << 4 * cell
-        state |= marks.index(rows[4][1]) << 36
+        marks = "." + PIECES
+        pieces = [marks.index(rows[2 - cell // 3][cell % 3]) for cell in range(9)] + [marks.index(rows[4][1])]
+        state = sum(piece << 4 * place for place, piece in enumerate(pieces))
         placed = "".join(rows)
         for mark in PIECES:
             if placed.count(mark) > 1:
@@ -108,10 +107,6 @@ class Quarto(NamedTuple):
     def place(self, state: int, action: int) -> list[int]:
         """None: the same cell may go with several pieces, so that a move is chosen by its name."""
         return []
-
-    def drawing(self) -> dict[str, Any]:
-        names = [name + str(row) for row in (3, 2, 1) for name in "abc"]
-        return {"names": [*names, "", "", "", "", "in hand", ""]}
 
     def _rest(self, state: int) -> int:
         """The pieces that are neither placed nor in hand, a bit for each from 1 on."""

@@ -11,7 +11,7 @@ of a new piece.
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from solver.games.common import grid, like, men
 from solver.games.three_mens_morris import ThreeMensMorris
@@ -19,6 +19,10 @@ from solver.games.three_mens_morris import ThreeMensMorris
 GROUP = "alignment"
 RIM = 255 | 255 << 9
 TOP = 1 | 1 << 9
+FAR, SLANT = 1.84, 1.3  # of points from the hub, on an axis and on both
+WHEEL = ((0, -FAR), (SLANT, -SLANT), (FAR, 0), (SLANT, SLANT), (0, FAR), (-SLANT, SLANT), (-FAR, 0), (-SLANT, -SLANT))
+AT = [[2.4 + x, 2.4 + y] for x, y in (*WHEEL, (0, 0))]
+LINES = [[point, (point + 1) % 8] for point in range(8)] + [[point, 8] for point in range(8)]
 
 
 @like(ThreeMensMorris, "initial", "result", "utility", "tier", "from_cells", "layout")
@@ -26,6 +30,8 @@ class Rota(NamedTuple):
     """Place three pieces on a wheel, then slide them; three in a line win; rim: also three neighbours on the rim."""
 
     rim: bool = True
+
+    drawing = {"board": "points", "at": AT, "lines": LINES, "sides": ["black", "white"], "names": list("12345678c")}
 
     def actions(self, state: int) -> Iterator[int]:
         empty = 511 & ~(state | state >> 9)
@@ -68,14 +74,6 @@ class Rota(NamedTuple):
 
     def place(self, state: int, action: int) -> list[int]:
         return [action - 81] if action >= 81 else [action // 9, action % 9]
-
-    def drawing(self) -> dict[str, Any]:
-        slant = 1.3
-        rim = ((0, -1.84), (slant, -slant), (1.84, 0), (slant, slant), (0, 1.84), (-slant, slant), (-1.84, 0))
-        at = [[2.4 + x, 2.4 + y] for x, y in (*rim, (-slant, -slant), (0, 0))]
-        lines = [[point, (point + 1) % 8] for point in range(8)] + [[point, 8] for point in range(8)]
-        names = list("12345678c")
-        return {"board": "points", "at": at, "lines": lines, "sides": ["black", "white"], "names": names}
 
     def _near(self, point: int) -> int:
         return 255 if point == 8 else 1 << 8 | 1 << (point + 1) % 8 | 1 << (point + 7) % 8

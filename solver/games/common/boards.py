@@ -153,9 +153,9 @@ def between_hands(width: int, board: list[str], below: list[str], above: list[st
     return ["".join(marks[first : first + width]) for first in range(0, len(marks), width)]
 
 
-def tray(width: int, height: int, names: dict[str, str]) -> dict[str, Any]:
-    """The drawing of such cells: pieces that turn round, by the names of their marks."""
+def tray(width: int, height: int, names: dict[str, str], *sides: str) -> dict[str, Any]:
+    """The drawing of such cells: pieces by the names of their marks, and the colours of the sides."""
     men = {cased(mark, side): [name, side] for mark, name in names.items() for side in (0, 1)}
     rows = [0.3, *(row + 1.6 for row in range(height)), height + 1.9]
     at = [[column + 0.5, row + 0.2] for row in rows for column in range(width)]
-    return {"board": "tray", "at": at, "turns": True, "sides": ["green", "sky"], "men": men}
+    return {"board": "tray", "at": at, "sides": list(sides), "men": men}
