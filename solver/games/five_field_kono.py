@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import grid, limits
-from solver.games.common.boards import cells_of
+from solver.games.common.boards import cells_of, on_points
 
 GROUP = "race"
 
@@ -93,11 +93,8 @@ class FiveFieldKono(NamedTuple):
         return [grid.place(self.width, self.height, point) for point in (action // points, action % points)]
 
     def drawing(self) -> dict[str, Any]:
-        points = range(self._points())
-        at = [[i % self.width + 0.5, i // self.width + 0.5] for i in points]
-        lines = [[a, b] for a in points for b in range(a) if self._near(1 << a) >> b & 1]
-        names = [grid.name(self.width, grid.place(self.width, self.height, i)) for i in points]
-        return {"board": "points", "at": at, "lines": lines, "sides": ["black", "white"], "names": names}
+        names = [grid.name(self.width, grid.place(self.width, self.height, i)) for i in range(self._points())]
+        return on_points(names, lambda a, b: self._near(1 << a) >> b & 1, "black", "white")
 
     def _points(self) -> int:
         return self.width * self.height

@@ -14,7 +14,7 @@ and down for ever, so there is no `tier`: repetition is a draw.
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common.boards import cells_of
+from solver.games.common.boards import cells_of, on_points
 
 GROUP = "hunt"
 NEAR = (0x00E, 0x035, 0x02B, 0x065, 0x0A2, 0x3DE, 0x228, 0x530, 0x6A0, 0x560, 0x380)
@@ -87,11 +87,9 @@ class HareAndHounds(NamedTuple):
         return [action // 11, action % 11]
 
     def drawing(self) -> dict[str, Any]:
-        at = [[COLUMNS[point] + 0.5, 3.5 - int(NAMES[point][1])] for point in range(11)]
-        lines = [[a, b] for a in range(11) for b in range(a) if NEAR[a] >> b & 1]
         men = {"H": ["hound", int(self.hare)], "r": ["hare", 1 - int(self.hare)]}
         sides = ["hare", "hounds"] if self.hare else ["hounds", "hare"]
-        return {"board": "points", "at": at, "lines": lines, "sides": sides, "men": men, "names": list(NAMES)}
+        return on_points(NAMES, lambda a, b: NEAR[a] >> b & 1, *sides) | {"men": men}
 
     def _taken(self, state: int) -> int:
         return state & 2047 | 1 << (state >> 11 & 15)

@@ -24,6 +24,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import grid, limits, morris
+from solver.games.common.boards import on_points
 
 GROUP = "capture"
 POINTS = 24
@@ -205,7 +206,7 @@ class NineMensMorris(NamedTuple):
         return [point for point in (source, target, taken) if point < POINTS]
 
     def drawing(self) -> dict[str, Any]:
-        return morris.drawing(NAMES, lambda point: self._near(1 << point))
+        return on_points(NAMES, lambda a, b: self._near(1 << a) >> b & 1, "white", "black")
 
     def _near(self, men: int) -> int:
         """The neighbours of some points."""

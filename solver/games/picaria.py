@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import Filling, grid, like
-from solver.games.common.boards import check_placed
+from solver.games.common.boards import check_placed, on_points
 
 GROUP = "alignment"
 CELLS = (1 << 25) - 1
@@ -85,10 +85,8 @@ class Picaria(NamedTuple):
 
     def drawing(self) -> dict[str, Any]:
         listed = self._listed()
-        at = [[cell % 5 + 0.5, 4.5 - cell // 5] for cell in listed]
-        lines = [[i, j] for i, one in enumerate(listed) for j in range(i) if self._near(1 << one) >> listed[j] & 1]
         names = [grid.name(5, cell) for cell in listed]
-        return {"board": "points", "at": at, "lines": lines, "sides": ["black", "white"], "names": names}
+        return on_points(names, lambda i, j: self._near(1 << listed[i]) >> listed[j] & 1, "black", "white")
 
     def _points(self) -> int:
         return ROWS | INNER if self.points == 13 else ROWS

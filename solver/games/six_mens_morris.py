@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from solver.games.common import Filling, grid, like, limits, morris
+from solver.games.common.boards import on_points
 
 GROUP = "capture"
 NEAR = (
@@ -48,7 +49,7 @@ class SixMensMorris(NamedTuple):
     flying: bool = False
 
     layout = "Xo", 17**3
-    drawing = morris.drawing(NAMES, NEAR.__getitem__)
+    drawing = on_points(NAMES, lambda a, b: NEAR[a] >> b & 1, "white", "black")
 
     def check(self) -> None:
         limits(self, men=(3, 7))

@@ -1,6 +1,7 @@
 """Boards as rows of characters: how games read them back for `from_cells`, and numbers as characters."""
 
 import re
+from collections.abc import Callable, Sequence
 from typing import Any
 
 
@@ -159,3 +160,11 @@ def tray(width: int, height: int, names: dict[str, str], *sides: str) -> dict[st
     rows = [0.3, *(row + 1.6 for row in range(height)), height + 1.9]
     at = [[column + 0.5, row + 0.2] for row in rows for column in range(width)]
     return {"board": "tray", "at": at, "sides": list(sides), "men": men}
+
+
+def on_points(names: Sequence[str], joined: Callable[[int, int], int], *sides: str) -> dict[str, Any]:
+    """The drawing of points that lie where names such as a1 say, of lines between joined ones, and of the sides."""
+    size = max(int(name[1:]) for name in names)
+    at = [[ord(name[0]) - 96.5, size + 0.5 - int(name[1:])] for name in names]
+    lines = [[a, b] for a in range(len(names)) for b in range(a) if joined(a, b)]
+    return {"board": "points", "at": at, "lines": lines, "sides": list(sides), "names": list(names)}

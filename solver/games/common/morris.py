@@ -1,8 +1,7 @@
 """Code that the games of mills share."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from solver.games.common.boards import cells_of
 
@@ -59,11 +58,3 @@ def read(text: str, board: Sequence[str], names: Sequence[str], men: int) -> tup
     if placed < 2 * men and (placed % 2 != turn or left[0] != men - (placed + 1) // 2):
         raise ValueError("while men are placed, x has as many in hand as o, or one fewer when o is to move")
     return players, placed, turn
-
-
-def drawing(names: Sequence[str], near: Callable[[int], int]) -> dict[str, Any]:
-    """Points where a picture has them, and lines between neighbours; `near`: those of a point, a bit each."""
-    size = max(int(name[1]) for name in names)
-    at = [[COLUMNS.index(name[0]) + 0.5, size + 0.5 - int(name[1])] for name in names]
-    lines = [[a, b] for a in range(len(names)) for b in range(a) if near(a) >> b & 1]
-    return {"board": "points", "at": at, "lines": lines, "sides": ["white", "black"], "names": list(names)}
