@@ -181,12 +181,12 @@ class Checkers(NamedTuple):
 
     def place(self, state: int, action: int) -> Iterator[int]:
         for square in self._path(state, action):
-            yield self._cell(square)
+            row, place = divmod(square, self.size // 2)
+            yield row * self.size + 2 * place + 1 - row % 2
 
     def drawing(self) -> dict[str, Any]:
         men = {"b": ["disc", 0], "B": ["crowned", 0], "w": ["disc", 1], "W": ["crowned", 1], "-": ["", 2]}
-        places = [(row, column) for row in range(self.size) for column in range(self.size)]
-        numbers = [str((row * self.size + column) // 2 + 1) if (row + column) % 2 else "" for row, column in places]
+        numbers = [str(i // 2 + 1) if (i // self.size + i) % 2 else "" for i in range(self.size * self.size)]
         return {"board": "checks", "sides": ["black", "white"], "men": men, "names": numbers}
 
     def _path(self, state: int, action: int) -> Iterator[int]:
@@ -200,11 +200,6 @@ class Checkers(NamedTuple):
             square = self._beside(square, direction)
             square = self._beside(square, direction) if occupied >> square & 1 else square
             yield square
-
-    def _cell(self, square: int) -> int:
-        """A square's place among all cells of the board, row by row."""
-        row = square // (self.size // 2)
-        return row * self.size + 2 * (square % (self.size // 2)) + 1 - row % 2
 
     def _squares(self) -> int:
         return self.size * self.size // 2

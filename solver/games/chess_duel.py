@@ -168,8 +168,7 @@ class ChessDuel(NamedTuple):
         state = self.from_cells(chess.placed(fields[0], "k q r b n p"), 1 if fields[1] == "b" else 0)
         if fields[3:4] not in ([], ["-"]):
             marked = state | 1 << 30
-            targets = [square for square in range(64) if self._is_en_passant(marked, square)]
-            if [grid.name(8, square) for square in targets] != fields[3:4]:
+            if [grid.name(8, square) for square in range(64) if self._is_en_passant(marked, square)] != fields[3:4]:
                 raise ValueError(f"no pawn takes another on {fields[3]} en passant: write - for that field")
             state = marked
         return state

@@ -106,9 +106,8 @@ class ChineseCheckers(NamedTuple):
 
     def drawing(self) -> dict[str, Any]:
         names = [grid.name(self.size, cell) for cell in range(self._cells())]
-        at = [[self.size / 2 + 0.5 + (i % self.size - i // self.size) / 2, 0.5] for i in range(self._cells())]
-        for i in range(self._cells()):
-            at[i][1] = 0.5 + 0.866 * (2 * self.size - 2 - i % self.size - i // self.size)
+        places = [(i % self.size, i // self.size) for i in range(self._cells())]
+        at = [[self.size / 2 + 0.5 + (x - y) / 2, 0.5 + 0.866 * (2 * self.size - 2 - x - y)] for x, y in places]
         lines = [[a, b] for a in range(self._cells()) for b in range(a) if self._near(a) >> b & 1]
         return {"board": "points", "at": at, "lines": lines, "sides": ["red", "blue"], "names": names}
 

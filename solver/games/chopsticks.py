@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from solver.games.common import limits
+from solver.games.common.boards import cased
 
 GROUP = "capture"
 MEN = {"ABCDEFGHI"[i]: [str(i + 1), 0] for i in range(9)} | {"abcdefghi"[i]: [str(i + 1), 1] for i in range(9)}
@@ -82,9 +83,9 @@ class Chopsticks(NamedTuple):
 
     def cells(self, state: int, mover: int) -> list[str]:
         """The second player's hands above the first one's, those of the mover as it sees them; letters for numbers."""
-        rows = [f"{self._mark(state, 2, 1 - mover)}{self._mark(state, 3, 1 - mover)}"]
-        rows.append(f"{self._mark(state, 0, mover)}{self._mark(state, 1, mover)}")
-        return [row[::-1] for row in reversed(rows)] if mover else rows
+        marks = "".join([".ABCDEFGHI"[self._hand(state, hand)] for hand in range(4)])
+        own, other = cased(marks[:2], mover), cased(marks[2:], 1 - mover)
+        return [own[::-1], other[::-1]] if mover else [other, own]
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         marks = rows[0][::-1] + rows[1][::-1] if mover else rows[1] + rows[0]
@@ -100,10 +101,6 @@ class Chopsticks(NamedTuple):
     def place(self, state: int, action: int) -> list[int]:
         """The own hand and the one that is tapped, as the mover sees them; shifts are chosen by their names."""
         return [2 + action // 2, action % 2] if action < 4 else []
-
-    def _mark(self, state: int, hand: int, player: int) -> str:
-        mark = ".ABCDEFGHI"[self._hand(state, hand)]
-        return mark.lower() if player else mark
 
     def _hand(self, state: int, hand: int) -> int:
         return state >> 4 * hand & 15

@@ -21,6 +21,7 @@ PLANES = 1 | 1 << 9 | 1 << 18
 STRAIGHT = (0o116, 0o225, 0o443, 0o161, 0o252, 0o434, 0o611, 0o522, 0o344)  # what an upright piece may come to
 ASLANT = (0o420, 0o050, 0o120, 0o202, 0o505, 0o202, 0o024, 0o050, 0o021)
 PASS = 180
+TOLD = {".": ".", "X": "X+", "A": "Xx", "x": "O+", "a": "Ox"}  # how `show` has the marks of `cells`
 MEN = {"X": ["+", 0], "x": ["+", 1], "A": ["\u00d7", 0], "a": ["\u00d7", 1], "+": ["+", 2], "*": ["\u00d7", 2]}
 
 
@@ -78,18 +79,16 @@ class ChungToi(NamedTuple):
         return (grid.name(3, source) if source not in (9, cell) else "") + grid.name(3, cell) + way
 
     def show(self, state: int) -> str:
-        rows = []
-        for row in (2, 1, 0):
-            marks = [self._told(state, cell) for cell in range(3 * row, 3 * row + 3)]
-            rows.append(f"{row + 1:2} " + " ".join(marks))
+        board = self.cells(state, 0)[:3]
+        rows = [f"{3 - i:2} " + " ".join(f"{TOLD[mark]:2}" for mark in row) for i, row in enumerate(board)]
         return "\n".join([*rows, "   a  b  c    " + "XO"[state >> 27] + " to move, + upright, x aslant"])
 
     def parse_position(self, text: str) -> int | None:
         lines = [line.split() for line in text.split("\n")]
         if [len(line) for line in lines[:3]] != [4, 4, 4] or len(lines) != 4 or lines[3][3:4] not in (["X"], ["O"]):
             return None
-        marks = dict(zip((".", "X+", "Xx", "O+", "Ox"), ".XAxa", strict=True))
-        rows = ["".join(marks.get(mark, "?") for mark in line[1:]) for line in lines[:3]]
+        marks = {told: mark for mark, told in TOLD.items()}
+        rows = ["".join(marks.get(told, "?") for told in line[1:]) for line in lines[:3]]
         return self.from_cells([*rows, "+ *"], "XO".index(lines[3][3]))
 
     def cells(self, state: int, mover: int) -> list[str]:
@@ -124,8 +123,3 @@ class ChungToi(NamedTuple):
     def _men(self, state: int, other: int) -> int:
         """The mover's pieces (0) or the other's (1)."""
         return state >> 9 * (state >> 27 ^ other) & 511
-
-    def _told(self, state: int, cell: int) -> str:
-        if not (state | state >> 9) >> cell & 1:
-            return ". "
-        return "XO"[state >> 9 + cell & 1] + "+x"[state >> 18 + cell & 1]

@@ -103,12 +103,9 @@ class DotsAndBoxes(NamedTuple):
         for row in reversed(range(self.height + 1)):
             first = row * self._row()
             if row < self.height:
-                line = ""
-                for column in range(self.width + 1):
-                    line += "|" if state >> first + self.width + column & 1 else "."
-                    if column < self.width:
-                        line += "#" if full >> first + column & 1 else " "
-                rows.append(line)
+                sides, boxes = state >> first + self.width, full >> first
+                line = "".join(".|"[sides >> i & 1] + " #"[boxes >> i & 1] for i in range(self.width + 1))
+                rows.append(line[:-1])
             rows.append("+" + "".join(("-+" if state >> first + column & 1 else ".+") for column in range(self.width)))
         return rows
 

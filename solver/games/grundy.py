@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import Filling, like, limits
+from solver.games.common.boards import cells_of
 
 GROUP = "impartial"
 
@@ -65,28 +66,20 @@ class Grundy(NamedTuple):
         """The heaps, as `show` prints them: `oo  ooo  o`."""
         if re.fullmatch(r"o+( +o+)*", text) is None:
             return None
-        heaps = [len(heap) for heap in text.split()]
-        if sum(heaps) != self.coins:
+        heaps = text.split()
+        if sum(map(len, heaps)) != self.coins:
             raise ValueError(f"there are {self.coins} coins in all")
-        state, place = 0, 0
-        for heap in heaps[:-1]:
-            place += heap
-            state |= 1 << place - 1
-        return state
+        return self.from_cells(["|".join(map(".".join, heaps))], 0)
 
     def show(self, state: int) -> str:
         return "".join(["o" + ("  " if state >> i & 1 else "") for i in range(self.coins)])
 
     def cells(self, state: int, mover: int) -> list[str]:
         """The coins, and between them where they may be cut, and are."""
-        marks = "".join(["o" + ("|" if state >> i & 1 else ".") for i in range(self.coins)])
-        return [marks[: 2 * self.coins - 1]]
+        return ["".join(["o" + ("|" if state >> i & 1 else ".") for i in range(self.coins)])[:-1]]
 
     def from_cells(self, rows: list[str], mover: int) -> int:
-        state = 0
-        for place in range(self.coins - 1):
-            state |= (1 if rows[0][2 * place + 1] == "|" else 0) << place
-        return state
+        return cells_of([rows[0][1::2]], "|")
 
     def layout(self) -> tuple[str, int]:
         """Return coins and cuts, and the places to cut: the smaller part comes first, so not before the last coin."""

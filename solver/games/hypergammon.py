@@ -182,10 +182,7 @@ class Hypergammon(NamedTuple):
         return 14 + (12 if point > 6 else 13) - point
 
     def _count(self, side: int, point: int) -> int:
-        count = 0
-        for checker in range(self.checkers):
-            count += self._at(side, checker) == point
-        return count
+        return sum(self._at(side, checker) == point for checker in range(self.checkers))
 
     def _steps(self, state: int, action: int) -> Iterator[tuple[int, int, bool]]:
         """The point that each step of a play leaves, the one that it reaches, and whether it hits."""

@@ -102,8 +102,9 @@ class Konane(NamedTuple):
         return "Xo", [128 * cell + way for cell in range(self.width * self.height) for way in ways]
 
     def place(self, state: int, action: int) -> list[int]:
-        first = grid.place(self.width, self.height, action // 128)
-        return [first, grid.place(self.width, self.height, self._target(action))] if action % 32 else [first]
+        cell, side, jumps = action // 128, action // 32 % 4, action % 32
+        ends = [cell, cell + 2 * jumps * self._step(side)] if jumps else [cell]
+        return [grid.place(self.width, self.height, end) for end in ends]
 
     def _mine(self, state: int) -> int:
         """The mover's stones."""
@@ -125,10 +126,6 @@ class Konane(NamedTuple):
         first = min(board | turn << cells, grid.mirrored(width, height, 1, board) | (turn ^ across) << cells)
         other = grid.mirrored(width, height, 1, flipped) | (turn ^ across ^ up) << cells
         return min(first, min(other, flipped | (turn ^ up) << cells))
-
-    def _target(self, action: int) -> int:
-        """The cell that a stone jumps to."""
-        return action // 128 + 2 * (action % 32) * self._step(action // 32 % 4)
 
     def _step(self, side: int) -> int:
         return (-1, 1, -self.width, self.width)[side]

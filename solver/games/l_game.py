@@ -89,11 +89,8 @@ class LGame(NamedTuple):
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         shapes = [cells_of(rows, "X"), cells_of(rows, "o")]
-        neutral, found = cells_of(rows, "*"), 0
-        for place in range(48):
-            shape = self._shape(place)
-            found |= (1 if shape == shapes[0] else 0) | (2 if shape == shapes[1] else 0)
-        if found != 3 or neutral.bit_count() != 2:
+        neutral, places = cells_of(rows, "*"), [self._shape(place) for place in range(48)]
+        if shapes[0] not in places or shapes[1] not in places or neutral.bit_count() != 2:
             raise ValueError("there are two L of four cells each, and two neutral men")
         return shapes[0] | shapes[1] << 16 | neutral << 32 | mover << 48
 

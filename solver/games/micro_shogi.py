@@ -256,16 +256,10 @@ class MicroShogi(NamedTuple):
                 marks[man >> 2] = cased(LETTERS[place & ~1 | man & 1], mover ^ man >> 1 & 1)
         return marks
 
-    def _count(self, state: int, other: int, kind: int) -> int:
-        """How many pieces of a kind are in the mover's hand, or in the other's."""
-        if kind >= self.kinds:
-            return 0
-        greater, less = self._man(state, 2 * kind), self._man(state, 2 * kind + 1)
-        return (greater == HAND + other) + (less == HAND + other)
-
     def _held(self, state: int, other: int, kind: int, player: int) -> str:
-        """A mark for no piece, one or two of a kind in a hand."""
-        return cased((".", LETTERS[2 * kind], DOUBLED[kind])[self._count(state, other, kind)], player)
+        """A mark for no piece, one or two of a kind in the mover's hand, or in the other's."""
+        men = [self._man(state, 2 * kind), self._man(state, 2 * kind + 1)]
+        return cased((".", LETTERS[2 * kind], DOUBLED[kind])[men.count(HAND + other)], player)
 
     def _board(self, state: int, turned: int, capitals: str, small: str) -> str:
         return text_with_hands(self.cells(state, turned), turned, LETTERS[::2], DOUBLED, capitals, small)

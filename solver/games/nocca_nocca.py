@@ -21,6 +21,8 @@ from typing import Any, NamedTuple
 from solver.games.common import grid, limits
 
 GROUP = "race"
+MEN = {"X": ["disc", 0], "x": ["disc", 1], "Y": ["disc 2", 0], "y": ["disc 2", 1]}
+MEN |= {"Z": ["disc 3", 0], "z": ["disc 3", 1], "^": ["^", 2], "v": ["v", 2]}
 
 
 class NoccaNocca(NamedTuple):
@@ -118,12 +120,8 @@ class NoccaNocca(NamedTuple):
         return [(self.height - up) * self.width + across for across, up in ((x, y), ends)]
 
     def drawing(self) -> dict[str, Any]:
-        marks = {"X": "disc", "Y": "disc 2", "Z": "disc 3"}
-        men = {(mark.lower() if side else mark): [name, side] for mark, name in marks.items() for side in (0, 1)}
-        rows = range(self.height, -2, -1)
-        names = [f"{'abcdefg'[x]}{row + 1}" for row in rows for x in range(self.width)]
-        men |= {"^": ["^", 2], "v": ["v", 2]}
-        return {"board": "squares", "sides": ["black", "white"], "men": men, "names": names}
+        names = [f"{'abcdefg'[x]}{row + 1}" for row in range(self.height, -2, -1) for x in range(self.width)]
+        return {"board": "squares", "sides": ["black", "white"], "men": MEN, "names": names}
 
     def _cells(self) -> int:
         return self.width * self.height
@@ -185,5 +183,4 @@ class NoccaNocca(NamedTuple):
         return (first if state >> self._top() else second) < self.width
 
     def _told(self, stack: int) -> str:
-        marks = ["xo"[stack >> place & 1] for place in range(stack.bit_length() - 1)]
-        return "".join(reversed(marks)) or "."
+        return f"{stack:b}"[1:].replace("0", "x").replace("1", "o") or "."

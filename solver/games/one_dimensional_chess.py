@@ -14,7 +14,7 @@ taken, never placed: the tier is how many are gone.
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import limits
+from solver.games.common import chess, limits
 
 GROUP = "endings"
 KING, KNIGHT, ROOK = 1, 2, 3
@@ -98,8 +98,7 @@ class OneDimensionalChess(NamedTuple):
         return [action // MOST_CELLS, action % MOST_CELLS]
 
     def drawing(self) -> dict[str, Any]:
-        pieces = {"K": "king", "N": "knight", "R": "rook"}
-        men = {(mark.lower() if side else mark): [name, side] for mark, name in pieces.items() for side in (0, 1)}
+        men = {mark: chess.MEN[mark] for mark in "KkNnRr"}
         names = [str(cell + 1) for cell in range(self.length)]
         return {"board": "checks", "sides": ["white", "black"], "men": men, "names": names}
 

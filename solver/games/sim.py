@@ -89,10 +89,9 @@ class Sim(NamedTuple):
 
     def show(self, state: int) -> str:
         """Which lines the players have."""
-        names = [
-            [LINES[i] for i in range(self._lines()) if lines >> i & 1] for lines in (state, state >> self._lines())
-        ]
-        return f"first: {' '.join(names[0])}\nsecond: {' '.join(names[1])}"
+        count = self._lines()
+        first, second = (" ".join(LINES[i] for i in range(count) if side >> i & 1) for side in (state, state >> count))
+        return f"first: {first}\nsecond: {second}"
 
     def cells(self, state: int, mover: int) -> list[str]:
         """A square whose rows and columns are the points, a cell for each two of them."""
