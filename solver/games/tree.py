@@ -74,8 +74,7 @@ class Tree(NamedTuple):
             text = read_text(path, MOST_BYTES)
         except OSError as error:
             raise ValueError(f"{path} cannot be read: {error.strerror}") from None
-        data = parse(text)
-        return cls.from_lists(data, root or "", os.path.basename(path))
+        return cls.from_lists(parse(text), root, os.path.basename(path))
 
     @classmethod
     def from_lists(cls, data: Any, root: str = "", file: str = "tree.json") -> Tree:

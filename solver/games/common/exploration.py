@@ -39,7 +39,6 @@ ENOUGH = 100  # of them: there are not so many positions, or more games are need
 AGAIN = 1000  # positions met twice that are looked at, at most
 SECOND = " (second player to move)"  # behind a text that both sides have
 INSTALL = "pip install 'solverbook[openspiel]' brings OpenSpiel"
-NOTHING_MORE = "take a game whose text says all that matters"
 
 
 class Exploration:
@@ -71,7 +70,9 @@ class Exploration:
                 if done % STEP == 0:
                     self._look(done)
             front = behind
-        self._name_twins()
+        # Equal texts of both sides say which side moves
+        for text in self.numbers[0].keys() & self.numbers[1].keys():
+            self.draft.texts[self.numbers[1][text]] += SECOND
         nodes = self.draft.nodes(True)
         nodes.names[:] = [SPACE.sub("_", name) for name in nodes.names]
         return nodes
@@ -184,12 +185,6 @@ class Exploration:
             state = state.child(chance.choice(self._moves(state)[0]))
         return f"{state.current_player()} {state}", most
 
-    def _name_twins(self) -> None:
-        """Equal texts of both sides say which side moves."""
-        first, second = self.numbers[0], self.numbers[1]
-        for text in first.keys() & second.keys():
-            self.draft.texts[second[text]] += SECOND
-
     def compare(self, nodes: Nodes) -> None:
         """Raise GameError where a second look at a position differs from the graph: its text leaves something out."""
         deadline = time.monotonic() + PLAYED_SECONDS
@@ -228,7 +223,7 @@ class Exploration:
     def _forgetful(self, nodes: Nodes, node: int, what: str) -> GameError:
         return GameError(
             f"{self.text[:80]} has positions of one text that differ {what}, {short(nodes.texts[node])} for instance:"
-            f" the text leaves out what came before: {NOTHING_MORE}"
+            f" the text leaves out what came before: take a game whose text says all that matters"
         )
 
 

@@ -62,14 +62,10 @@ class Nodes(_Fields):
         """The places of a position's moves."""
         return range(self.begins[node], self.begins[node + 1])
 
-    @property
+    @functools.cached_property
     def scores(self) -> bool:
         """Whether the values are margins."""
-        return bool(self.rewards) or any(not -1 <= worth <= 1 for worth in self._worths)
-
-    @functools.cached_property
-    def _worths(self) -> set[int]:
-        return set(self.worths)
+        return bool(self.rewards) or any(not -1 <= worth <= 1 for worth in self.worths)
 
     @functools.cached_property
     def digest(self) -> str:

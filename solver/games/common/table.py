@@ -170,7 +170,15 @@ class _Reader:
             if self.players and node not in self.turns and draft.worths[node]:
                 raise ValueError(f"line {line.number}: no player: say to whom the reward goes")
         for node, shares in self.shares.items():
-            self._weigh(node, shares)
+            # Whole weights in place of fractions
+            weights = whole_weights((weight for _, weight in shares), MOST_WEIGHT)
+            if weights is None:
+                raise ValueError(
+                    f"line {self.begun[node]}: the weights of {short(draft.texts[node])} add up to more than"
+                    f" {MOST_WEIGHT:,} in whole numbers: write 1/3 for 0.333, or take coarser ones"
+                )
+            for (place, _), whole in zip(shares, weights, strict=True):
+                draft.weights[place] = whole
         spoken = self.begun.keys() | self.ends.keys()
         self._settle_ends(spoken)
         nodes = draft.nodes(bool(self.players))
@@ -180,17 +188,6 @@ class _Reader:
             reached |= front
         listener().say(f"the start reaches {len(reached):,} of {len(nodes.texts):,} states")
         return nodes
-
-    def _weigh(self, node: int, shares: list[tuple[int, Fraction]]) -> None:
-        """Whole weights in place of fractions."""
-        weights = whole_weights((weight for _, weight in shares), MOST_WEIGHT)
-        if weights is None:
-            raise ValueError(
-                f"line {self.begun[node]}: the weights of {short(self.draft.texts[node])} add up to more than"
-                f" {MOST_WEIGHT:,} in whole numbers: write 1/3 for 0.333, or take coarser ones"
-            )
-        for (place, _), whole in zip(shares, weights, strict=True):
-            self.draft.weights[place] = whole
 
     def _settle_ends(self, spoken: Set[int]) -> None:
         """Where only moves that end the game score, what they score is what its end is worth, to the other side.
