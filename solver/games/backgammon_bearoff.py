@@ -140,7 +140,9 @@ class BackgammonBearoff(NamedTuple):
         else:
             thrown = [die for die in (dice // 7, dice % 7) if die]
         last = f"plays {' '.join(map(str, thrown))}" if dice else "has lost" if self.is_terminal(state) else "throws"
-        rows = [f"player {i + 1}: {self._listed(sides[i ^ mover])}" for i in (0, 1)]
+        points = range(self.points, 0, -1)
+        listed = [" ".join(str(point) for point in points for _ in range(self._count(side, point))) for side in sides]
+        rows = [f"player {i + 1}: {listed[i ^ mover] or 'off'}" for i in (0, 1)]
         return "\n".join([*rows, f"player {mover + 1} {last}"])
 
     def cells(self, state: int, mover: int) -> Iterator[str]:
@@ -164,10 +166,6 @@ class BackgammonBearoff(NamedTuple):
     def drawing(self) -> dict[str, Any]:
         dice = [[die, other] for die in range(1, 7) for other in range(1, die + 1)]
         return {"board": "bearoff", "sides": ["white", "black"], "total": self.checkers, "dice": dice}
-
-    def _listed(self, side: int) -> str:
-        points = range(self.points, 0, -1)
-        return " ".join(str(point) for point in points for _ in range(self._count(side, point))) or "off"
 
     def _bits(self) -> int:
         """Bits of a point."""

@@ -89,10 +89,7 @@ class Chopsticks(NamedTuple):
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         marks = rows[0][::-1] + rows[1][::-1] if mover else rows[1] + rows[0]
-        state = 0
-        for hand in range(4):
-            state |= ".ABCDEFGHI".index(marks[hand].upper()) << 4 * hand
-        return state
+        return sum(".ABCDEFGHI".index(mark.upper()) << 4 * hand for hand, mark in enumerate(marks))
 
     def layout(self) -> tuple[str, int]:
         letters = "ABCDEFGHI"[: self.fingers - 1]

@@ -112,11 +112,9 @@ class DotsAndBoxes(NamedTuple):
     def from_cells(self, rows: list[str], mover: int) -> int:
         state = 0
         for line in range(2 * self.height + 1):
-            row = rows[2 * self.height - line]
+            marks = rows[2 * self.height - line][1 - line % 2 :: 2]
             first = line // 2 * self._row() + line % 2 * self.width
-            for place in range(self.width + line % 2):
-                mark = row[2 * place + 1 - line % 2]
-                state |= (1 if mark in "-|" else 0) << first + place
+            state |= sum(1 << first + place for place, mark in enumerate(marks) if mark in "-|")
         return state
 
     def layout(self) -> tuple[str, int]:

@@ -38,8 +38,7 @@ class Einstein(NamedTuple):
     stones: int = 3
 
     def check(self) -> None:
-        limits(self, size=(2, 5))
-        limits(self, stones=(1, min(6, self.size * (self.size - 1) // 2)))
+        limits(self, size=(2, 5), stones=(1, min(6, self.size * (self.size - 1) // 2)))
 
     def initial(self) -> int:
         state, placed = 0, 0

@@ -134,9 +134,15 @@ class MicroShogi(NamedTuple):
 
     def cells(self, state: int, mover: int) -> list[str]:
         """The second player's hand, the board from its home rank on, and the first player's hand."""
+        board = ["."] * 20
+        board[state & 31], board[state >> 5 & 31] = cased("K", mover), cased("K", 1 - mover)
+        for place in range(2 * self.kinds):
+            man = self._man(state, place)
+            if man < HAND:
+                board[man >> 2] = cased(LETTERS[place & ~1 | man & 1], mover ^ man >> 1 & 1)
         below = [self._held(state, 0, kind, mover) for kind in range(4)]
         above = [self._held(state, 1, kind, 1 - mover) for kind in range(4)]
-        return between_hands(4, self._marks(state, mover), below, above, mover)
+        return between_hands(4, board, below, above, mover)
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         marks = "".join(rows)
@@ -159,10 +165,8 @@ class MicroShogi(NamedTuple):
                     men[face // 2].append(4 * cell | 2 * owner | face % 2)
         if min(kings) < 0 or [len(two) for two in men] != [2] * self.kinds + [0] * (4 - self.kinds):
             raise ValueError("each side has one King, and there are two men of every other kind")
-        state = kings[0] | kings[1] << 5
-        for kind in range(self.kinds):
-            state |= self._pair(men[kind][0], men[kind][1]) << 10 + 13 * kind
-        return state
+        pairs = [self._pair(two[0], two[1]) for two in men[: self.kinds]]
+        return kings[0] | kings[1] << 5 | sum(pair << 10 + 13 * kind for kind, pair in enumerate(pairs))
 
     def layout(self) -> tuple[str, int]:
         letters = "K" + LETTERS[: 2 * self.kinds] + DOUBLED[: self.kinds]
@@ -245,16 +249,6 @@ class MicroShogi(NamedTuple):
                 break
             column, row = column + across, row + up
         return cells
-
-    def _marks(self, state: int, mover: int) -> list[str]:
-        """The board from a1, in capitals what is the first player's; mover: who is to move."""
-        marks = ["."] * 20
-        marks[state & 31], marks[state >> 5 & 31] = cased("K", mover), cased("K", 1 - mover)
-        for place in range(2 * self.kinds):
-            man = self._man(state, place)
-            if man < HAND:
-                marks[man >> 2] = cased(LETTERS[place & ~1 | man & 1], mover ^ man >> 1 & 1)
-        return marks
 
     def _held(self, state: int, other: int, kind: int, player: int) -> str:
         """A mark for no piece, one or two of a kind in the mover's hand, or in the other's."""

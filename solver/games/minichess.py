@@ -17,7 +17,7 @@ and promote, and has cycles.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from solver.games.common import chess, grid
 from solver.games.common.chess import BISHOP, KNIGHT, LETTERS, PAWN, QUEEN, ROOK
@@ -35,8 +35,6 @@ class Minichess(NamedTuple):
     """Chess on 3 x 3 squares from every placement of pieces. These name it: KQK, KRPKR, or all."""
 
     pieces: int = 4104  # digits, White's, 0, Black's: 1 pawn, 2 knight, 3 bishop, 4 rook, 5 queen; 0 is all pieces
-
-    drawing = {"board": "checks", "sides": ["white", "black"], "men": chess.MEN}
 
     def check(self) -> None:
         white, zero, black = str(self.pieces).partition("0")
@@ -182,6 +180,9 @@ class Minichess(NamedTuple):
 
     def place(self, state: int, action: int) -> list[int]:
         return [grid.place(3, 3, square) for square in (action // 54, action // 6 % 9)]
+
+    def drawing(self) -> dict[str, Any]:
+        return {"board": "checks", "sides": ["white", "black"], "men": chess.MEN}
 
     def format_position(self, state: int) -> str:
         return "wb"[state >> 36] + "".join(self.cells(state, 0))

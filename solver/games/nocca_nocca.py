@@ -94,8 +94,9 @@ class NoccaNocca(NamedTuple):
         """Each stack from the bottom up."""
         turn, rows = state >> self._top(), []
         for y in range(self.height - 1, -1, -1):
-            stacks = [self._told(self._stack(state, y * self.width + x)) for x in range(self.width)]
-            rows.append(f"{y + 1:2} " + " ".join(f"{stack:3}" for stack in stacks).rstrip())
+            stacks = [self._stack(state, y * self.width + x) for x in range(self.width)]
+            told = [f"{stack:b}"[1:].replace("0", "x").replace("1", "o") or "." for stack in stacks]
+            rows.append(f"{y + 1:2} " + " ".join(f"{men:3}" for men in told).rstrip())
         letters = "   ".join("abcdefg"[: self.width])
         return "\n".join([*rows, f"   {letters}   {'xo'[turn]} to move, {('up', 'down')[turn]}"])
 
@@ -181,6 +182,3 @@ class NoccaNocca(NamedTuple):
         second = (state >> 2 * self._cells() & (1 << 2 * self.width) - 1).bit_count()
         first = self._men(state, self._cells()) - second
         return (first if state >> self._top() else second) < self.width
-
-    def _told(self, stack: int) -> str:
-        return f"{stack:b}"[1:].replace("0", "x").replace("1", "o") or "."

@@ -80,10 +80,8 @@ class OneDimensionalChess(NamedTuple):
         return ["".join(".KNR.knr"[self._man(state, cell)] for cell in range(self.length))]
 
     def from_cells(self, rows: list[str], mover: int) -> int:
-        state = mover << 3 * self.length
-        for cell in range(self.length):
-            mark = rows[0][cell]
-            state |= (".KNR.knr".index(mark) if mark in "KNRknr" else 0) << 3 * cell
+        men = [".KNR.knr".index(mark) if mark in "KNRknr" else 0 for mark in rows[0]]
+        state = mover << 3 * self.length | sum(man << 3 * cell for cell, man in enumerate(men))
         for mark in "KNRknr":
             if rows[0].count(mark) > 1 or (rows[0].count(mark) == 0 and mark in "Kk"):
                 raise ValueError("each side has one king, and at most one knight and one rook")

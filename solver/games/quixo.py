@@ -86,8 +86,7 @@ class Quixo(NamedTuple):
         return min(self._least_of_four(state), self._least_of_four(self._transposed(state)))
 
     def format_action(self, state: int, action: int) -> str:
-        cell = action // 4
-        return grid.name(self.size, cell) + "lrbt"[action % 4]
+        return grid.name(self.size, action // 4) + "lrbt"[action % 4]
 
     def cells(self, state: int, mover: int) -> list[str]:
         return grid.board(self.size, self.size, state, "oX" if mover else "Xo")

@@ -7,11 +7,7 @@ from typing import Any
 
 def cells_of(rows: list[str], mark: str) -> int:
     """The cells that have a mark, a bit each, row by row from the bottom left."""
-    found = 0
-    for cell, other in enumerate("".join(rows[::-1])):
-        if other == mark:
-            found |= 1 << cell
-    return found
+    return sum(1 << cell for cell, other in enumerate("".join(rows[::-1])) if other == mark)
 
 
 def counts(most: int) -> str:
