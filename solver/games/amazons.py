@@ -94,9 +94,7 @@ class Amazons(NamedTuple):
         return self.width * self.height - 2 * self.each - self.tier(state)
 
     def format_action(self, state: int, action: int) -> str:
-        cells = self.width * self.height
-        squares = (action // cells // cells, action // cells % cells, action % cells)
-        return "/".join([grid.name(self.width, square) for square in squares])
+        return "/".join([grid.name(self.width, square) for square in self._squares(action)])
 
     def cells(self, state: int, mover: int) -> list[str]:
         count = self.width * self.height
@@ -119,9 +117,12 @@ class Amazons(NamedTuple):
         return "#Xo", (self.width * self.height) ** 3
 
     def place(self, state: int, action: int) -> list[int]:
+        return [grid.place(self.width, self.height, square) for square in self._squares(action)]
+
+    def _squares(self, action: int) -> tuple[int, int, int]:
+        """The square moved from, the square moved to, and that of the arrow."""
         cells = self.width * self.height
-        squares = (action // cells // cells, action // cells % cells, action % cells)
-        return [grid.place(self.width, self.height, square) for square in squares]
+        return action // cells // cells, action // cells % cells, action % cells
 
     def _own(self, state: int) -> int:
         """The mover's amazons."""

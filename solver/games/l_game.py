@@ -76,13 +76,8 @@ class LGame(NamedTuple):
         return best
 
     def format_action(self, state: int, action: int) -> str:
-        shape, option = self._shape(action // 33), action % 33
-        cells = "".join(grid.name(4, cell) for cell in range(16) if shape >> cell & 1)
-        if not option:
-            return cells
-        neutral = state >> 32 & 0xFFFF
-        man = (neutral & -neutral).bit_length() - 1 if option < 17 else neutral.bit_length() - 1
-        return f"{cells}/{grid.name(4, man)}{grid.name(4, (option - 1) % 16)}"
+        names = [grid.name(4, cell) for cell in self._chosen(state, action)]
+        return "".join(names[:4]) + ("/" + "".join(names[4:]) if action % 33 else "")
 
     def cells(self, state: int, mover: int) -> list[str]:
         return grid.board(4, 4, state, "Xo*")
@@ -95,6 +90,9 @@ class LGame(NamedTuple):
         return shapes[0] | shapes[1] << 16 | neutral << 32 | mover << 48
 
     def place(self, state: int, action: int) -> list[int]:
+        return [grid.place(4, 4, cell) for cell in self._chosen(state, action)]
+
+    def _chosen(self, state: int, action: int) -> list[int]:
         """The cells of the L, in any order, and of a neutral piece that moves."""
         shape, option = self._shape(action // 33), action % 33
         cells = [cell for cell in range(16) if shape >> cell & 1]
@@ -102,7 +100,7 @@ class LGame(NamedTuple):
             neutral = state >> 32 & 0xFFFF
             man = (neutral & -neutral).bit_length() - 1 if option < 17 else neutral.bit_length() - 1
             cells += [man, (option - 1) % 16]
-        return [12 - cell // 4 * 4 + cell % 4 for cell in cells]
+        return cells
 
     def _mine(self, state: int) -> int:
         return state >> 16 * (state >> 48) & 0xFFFF

@@ -82,9 +82,7 @@ class MiniShobu(NamedTuple):
 
     def format_action(self, state: int, action: int) -> str:
         """Both moves, as a1a2+b1b2, that at home first."""
-        way, steps = action // 81 % 8, action // 648 + 1
-        moves = [grid.name(3, man) + grid.name(3, self._to(man, way, steps)) for man in (action % 9, action // 9 % 9)]
-        return "+".join(moves)
+        return "+".join([grid.name(3, man) + grid.name(3, target) for man, target in self._moves(action)])
 
     def cells(self, state: int, mover: int) -> list[str]:
         """The first player's home, on the left, and the second's."""
@@ -100,11 +98,10 @@ class MiniShobu(NamedTuple):
         return planes[0] | planes[1] << 9 | planes[2] << 18 | planes[3] << 27 | mover << 36
 
     def place(self, state: int, action: int) -> list[int]:
-        turn, way, steps = state >> 36, action // 81 % 8, action // 648 + 1
         cells = []
-        for man, board in ((action % 9, turn), (action // 9 % 9, 1 - turn)):
-            for cell in (man, self._to(man, way, steps)):
-                cells.append((2 - cell // 3) * 7 + cell % 3 + 4 * board)
+        for second, ends in enumerate(self._moves(action)):
+            for cell in ends:
+                cells.append((2 - cell // 3) * 7 + cell % 3 + 4 * (state >> 36 ^ second))
         return cells
 
     def _plane(self, state: int, board: int, player: int) -> int:
@@ -157,6 +154,8 @@ class MiniShobu(NamedTuple):
         kept = state & ~((1 << 18) - 1 << 18 * board)
         return kept | mine << 18 * board + 9 * turn | theirs << 18 * board + 9 * (1 - turn)
 
-    def _to(self, man: int, way: int, steps: int) -> int:
-        across, up = WAYS[way]
-        return man + steps * (across + 3 * up)
+    def _moves(self, action: int) -> list[tuple[int, int]]:
+        """The cells that both moves leave and enter, that at home first."""
+        across, up = WAYS[action // 81 % 8]
+        step = (action // 648 + 1) * (across + 3 * up)
+        return [(man, man + step) for man in (action % 9, action // 9 % 9)]

@@ -31,6 +31,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import limits
+from solver.games.common.boards import cased
 
 GROUP = "dice"
 HEADS = ((1, 4, 6, 4, 1), (1, 4, 6, 4, 1), (0, 3, 3, 1, 1))  # how often, by what is thrown
@@ -135,9 +136,7 @@ class Ur(NamedTuple):
         rows = [list(self._line(state, i).upper().replace("O", "o")) for i in range(3)]
         for side, row in enumerate((2, 0)):
             for column in (4, 5):
-                number = int(rows[row][column])
-                mark = ".ABCDEFG"[number]
-                rows[row][column] = mark.lower() if side else mark
+                rows[row][column] = cased(".ABCDEFG"[int(rows[row][column])], side)
         return ["".join(row) for row in rows]
 
     def layout(self) -> tuple[str, int]:
@@ -156,8 +155,7 @@ class Ur(NamedTuple):
 
     def drawing(self) -> dict[str, Any]:
         men: dict[str, list[Any]] = {"X": ["disc", 0], "o": ["disc", 1], "*": ["*", 2]}
-        for i in range(7):
-            men |= {"ABCDEFG"[i]: [f"disc {i + 1}", 0], "abcdefg"[i]: [f"disc {i + 1}", 1]}
+        men |= {cased("ABCDEFG"[i], side): [f"disc {i + 1}", side] for i in range(7) for side in (0, 1)}
         dice = [[throw] for throw in range(5) if HEADS[self.rules][throw]]
         return {"board": "squares", "sides": ["white", "black"], "men": men, "dice": dice}
 
