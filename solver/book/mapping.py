@@ -43,6 +43,8 @@ Segment = tuple[memoryview, Any, memoryview, int]
 class Mapped:
     """One mapped file: its environment, one read transaction, its codec, and the segments touched so far."""
 
+    registered: _Registered  # as the books of this process share it
+
     def __init__(self, path: Path, identity: tuple[int, int, int]) -> None:
         self.path, self._identity = path, identity
         self.environment: Any = open_environment(path, readonly=True, create=False, readahead=False, max_spare_txns=0)
@@ -78,6 +80,10 @@ class Mapped:
         if record is None:
             raise DamagedBook(f"{self.path}{missing}")
         return record
+
+    def segment(self, number: int) -> Segment:
+        """A segment, loaded if it is not yet."""
+        return self.segments[number] or self.load(number)
 
     def load(self, number: int) -> Segment:
         """A segment, its checksum verified, kept for the next look-up."""
@@ -124,7 +130,7 @@ class _Registered:
         self.identity = identity
         self.mapped = weakref.ref(mapped, lambda _: self.close())
         self.views, self.transaction, self.environment = mapped.segments, mapped.transaction, mapped.environment
-        self.afterwards: Callable[[], Any] | None = None
+        self.afterwards: Callable[[], Any] | None = None  # called once, when no book has the file mapped any more
 
     def close(self) -> None:
         """Unmap the file, whose `Mapped` is gone; views of its memory go first."""
@@ -140,13 +146,6 @@ class _Registered:
 
 _registered: dict[tuple[int, int], _Registered] = {}
 _opening = threading.RLock()  # reentrant: while one book is opened, a garbage collection may let go of another
-
-
-def when_unmapped(mapped: Mapped, action: Callable[[], Any]) -> None:
-    """Do something once, when no book of this process has a file mapped any more, or the interpreter ends."""
-    for registered in _registered.values():
-        if registered.mapped() is mapped:
-            registered.afterwards = action
 
 
 @atexit.register
@@ -200,7 +199,7 @@ def mapped_file(path: Path, sha256: str | None = None) -> Mapped:
                 continue
             if mapped is None:
                 raise DamagedBook(f"{path} cannot be opened: {failure}")
-            _registered[identity[:2]] = _Registered(identity[:2], mapped)
+            mapped.registered = _registered[identity[:2]] = _Registered(identity[:2], mapped)
             return mapped
 
 

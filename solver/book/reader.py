@@ -6,6 +6,7 @@ folder's modules. `close` only drops the book's own reference to the mapping.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 from bisect import bisect_right
@@ -18,7 +19,7 @@ from solver.base.errors import reason, shortened
 from solver.base.value import Value
 from solver.book import shipped
 from solver.book.codecs import OFTEN_WRONG, States, rules_of
-from solver.book.mapping import Mapped, groups_of, mapped_file, when_unmapped
+from solver.book.mapping import Mapped, groups_of, mapped_file
 from solver.book.solution import Trim
 from solver.rules import game as games
 from solver.rules.fingerprint import Origin, check_origin
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 SOME = 256  # keys of a group, where the rules are asked for each
 
 
-class Book(Mapping[int, Value]):
+class Book(Mapping[int, Value], contextlib.AbstractContextManager["Book"]):
     """A solved game in one memory-mapped file: a mapping from states to values.
 
     A book holds every unfinished state that its scope covers. If it is folded by symmetry, it stores one state of each
@@ -221,13 +222,7 @@ class Book(Mapping[int, Value]):
             return indices
         if keys.ASKED or keys.plain_only or mapped.codec.find_all is None:
             return bulk.one_by_one(queried, lambda state: keys.index(state, self._index))
-        segments, load = mapped.segments, mapped.load
-        return bulk.places(
-            queried,
-            mapped.directory,
-            lambda segment_index: segments[segment_index] or load(segment_index),
-            mapped.codec.find_all,
-        )
+        return bulk.places(queried, mapped.directory, mapped.segment, mapped.codec.find_all)
 
     def _malformed(self, error: Exception) -> errors.DamagedBook:
         return errors.DamagedBook(
@@ -283,7 +278,7 @@ class Book(Mapping[int, Value]):
             The group's (state, value) pairs. A codec that asks the rules returns a part of the segment instead.
         """
         mapped = self._open()
-        view, firsts, starts, index_bytes = mapped.segments[number] or mapped.load(number)
+        view, firsts, starts, index_bytes = mapped.segment(number)
         group_index = choose(len(firsts))
         keys, indices = mapped.codec.decode(
             view[starts[group_index] : starts[group_index + 1]], firsts[group_index], index_bytes
@@ -304,7 +299,7 @@ class Book(Mapping[int, Value]):
         """Yield copies of the segments' records. Each checksum is verified first."""
         mapped = self._open()
         for number in range(len(mapped.segments)):
-            yield bytes((mapped.segments[number] or mapped.load(number))[0])
+            yield bytes(mapped.segment(number)[0])
 
     @property
     def game(self) -> Game:
@@ -431,7 +426,7 @@ class Book(Mapping[int, Value]):
 
         At the latest it is called when the interpreter exits.
         """
-        when_unmapped(self._open(), action)
+        self._open().registered.afterwards = action
 
     def __eq__(self, other: object) -> bool:
         """Books are equal if their headers and so their digests are; any other mapping is compared by its items."""
@@ -444,9 +439,6 @@ class Book(Mapping[int, Value]):
         """A pickled book is opened again where it lay, if it is the same book."""
         self._open()
         return _reopened, (str(self._place), self.header.digest, self._game, self._sha256)
-
-    def __enter__(self) -> Book:
-        return self
 
     def __exit__(self, *raised: object) -> None:
         self.close()
