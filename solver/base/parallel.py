@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -18,15 +19,12 @@ Result = TypeVar("Result")
 END: Any = object()
 
 
-class Workers:
+class Workers(contextlib.AbstractContextManager["Workers"]):
     """`with Workers(n) as workers: for result in workers.map(function, items)`; kernels release the GIL."""
 
     def __init__(self, count: int | None = None) -> None:
         self.count: int = count or cores()
         self._pool = ThreadPoolExecutor(self.count)
-
-    def __enter__(self) -> Workers:
-        return self
 
     def __exit__(self, *raised: object) -> None:
         self._pool.shutdown(wait=True, cancel_futures=True)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 from pathlib import Path
@@ -24,7 +25,7 @@ __all__ = ["DEFAULT", "Book", "Header", "Opened", "Source", "Trim", "check_codec
 Source = Book | GameOrName
 
 
-class Opened:
+class Opened(contextlib.AbstractContextManager["Opened"]):
     """A source that was opened. A `with` block closes its book behind, unless that was open before.
 
     Attributes:
@@ -41,9 +42,6 @@ class Opened:
         if self.book is None:
             return Rules(self.game)
         return self.book.rules if self.book.game is self.game else Rules(self.game, self.book.header.symmetry)
-
-    def __enter__(self) -> Opened:
-        return self
 
     def __exit__(self, *raised: object) -> None:
         if self.book is not None and not self._was_open:

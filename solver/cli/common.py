@@ -170,7 +170,7 @@ def report(header: Header, book: str | None, bars: Bars, as_json: bool) -> None:
     tell(books.written(header, book, bars.seconds), lambda facts: books.text(facts, header.kind), as_json)
 
 
-class Bars:
+class Bars(contextlib.AbstractContextManager["Bars"]):
     """A progress callback: a bar for each step on a terminal and in a notebook, elsewhere lines of text.
 
     Lines come every 10 seconds, and all goes to stderr. Use it in a `with` block, which ends the last bar:
@@ -225,9 +225,6 @@ class Bars:
     def seconds(self) -> float:
         """How long it has taken so far."""
         return time.perf_counter() - self._started
-
-    def __enter__(self) -> Bars:
-        return self
 
     def __exit__(self, *raised: object) -> None:
         self._close()

@@ -22,10 +22,10 @@ import subprocess
 import sys
 import threading
 import traceback
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from multiprocessing.connection import Connection, Pipe
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from solver.base.errors import ResourceError, SolverError
 from solver.base.system import interrupt
@@ -45,7 +45,7 @@ class Node(NamedTuple):
     id: str
 
 
-class Engine(ABC):
+class Engine(contextlib.AbstractContextManager["Engine"]):
     """Runs tasks, for as long as it is open: `with engine:`."""
 
     @property
@@ -93,9 +93,6 @@ class Engine(ABC):
     def nodes(self) -> list[Node]:
         """The machines that run tasks now: this one, unless an engine knows better."""
         return [Node(socket.gethostname(), "")]
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *raised: object) -> None:  # noqa: B027
         """Give up running tasks, and end all that this engine started."""

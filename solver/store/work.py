@@ -180,7 +180,7 @@ class Column:
         return checksum
 
 
-class Work:
+class Work(contextlib.AbstractContextManager["Work"]):
     """The columns of a solve and its last checkpoint. `with Work(folder, identity) as work`.
 
     `identity` says which game, rules and options the files belong to; `every` is the seconds between checkpoints, more
@@ -377,9 +377,6 @@ class Work:
         # Someone put a file of their own there
         with contextlib.suppress(OSError):
             self.folder.rmdir()
-
-    def __enter__(self) -> Work:
-        return self
 
     def __exit__(self, *raised: object) -> None:
         self.close()

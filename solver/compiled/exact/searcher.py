@@ -223,7 +223,7 @@ class Searcher(ExactSearch):
         return exact_entries(self.table, self._more)
 
 
-class Team:
+class Team(contextlib.AbstractContextManager["Team"]):
     """Searchers on all cores that share one table: many states, each searched by one of them, or one, by all."""
 
     def __init__(
@@ -296,9 +296,6 @@ class Team:
     def nodes(self) -> int:
         """Nodes searched so far, but for those of searches under way."""
         return sum(member.nodes for member in self.members)
-
-    def __enter__(self) -> Team:
-        return self
 
     def __exit__(self, *raised: object) -> None:
         self._stop.set()
