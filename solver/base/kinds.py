@@ -199,17 +199,10 @@ class Kind:
         return f"unknown, looks {looks} ({estimate:+.2f})"
 
 
-class _Scores(Kind):
-    """Values without distances."""
-
-    scores = True
-    cyclic: Method | None = None
-    remedy: str = "what has no distances is solved without them only where every game ends: leave --wdl out"
-
-
-class _Bare(_Scores):
+class _Bare(Kind):
     """Outcomes that say who wins, not how soon."""
 
+    scores = True
     bare = True
     mark: str = " wdl"
     remark: str = ", without distances"
@@ -220,8 +213,6 @@ class _Wdl(_Bare):
 
     name = "wdl"
     most = 1
-    cyclic: Method | None = Method.RETROGRADE
-    remedy: str = Kind.remedy
 
     def kept(self, value: Value) -> Value:
         return sign_of(value)
@@ -230,18 +221,17 @@ class _Wdl(_Bare):
         return value.distance is None and abs(value.score) <= 1
 
 
-class Margins(_Scores):
+class Margins(Kind):
     """Whole numbers, as many as the better side is ahead in the end."""
 
     name = "margin"
+    scores = True
     most = 1 << 60  # above every margin: of a state, an end, a move and endless play
     beyond: Mapping[str, str] = {  # what is wrong with a state of which a rule gives a larger one
         "utility": "is terminal with a margin of 2**60 or more: utilities must be smaller",
         "reward": "has a move that scores 2**60 or more: rewards must be smaller",
         "endless": "has a margin of 2**60 or more for endless play: endless must be smaller",
     }
-    cyclic: Method | None = Method.RETROGRADE
-    remedy: str = Kind.remedy
     unfit: Mapping[str, str] = {
         **Kind.unfit,
         "wdl": "the values of {} are margins, which --wdl cannot leave out: leave it out",
@@ -279,6 +269,7 @@ class Nimbers(_Bare):
     reducer = "mex"
     signed = True
     acyclic: Method = Method.NIMBERS
+    cyclic: Method | None = None
     partial: Method | None = None
     remedy: str = "nimbers are for games that end"
     about = "nimber"
