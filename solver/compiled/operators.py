@@ -63,12 +63,15 @@ def _teach(name: Any, typing: Any, emit: Any, *takes: Any) -> None:
         lower_builtin(name, *kinds)(lambda context, builder, sig, args: emit(builder, sig, args))
 
 
-def _both(kind: Any, fit: Any = _widest) -> Any:
-    """The typing of an operator on two numbers, of which one is large, computed in a type that `fit` finds."""
+def _taking(count: int, fit: Any, kind: Any = None) -> Any:
+    """The typing of a function of so many numbers, of which one is large, computed in a type that `fit` finds.
+
+    kind: the type of what it gives, if that is another.
+    """
 
     def typing(context: Any, args: Any) -> Any:
-        wide = fit(args) if len(args) == 2 else None
-        return None if wide is None else signature(kind or wide, wide, wide)
+        wide = fit(args) if len(args) == count else None
+        return None if wide is None else signature(kind or wide, *[wide] * count)
 
     return typing
 
@@ -201,16 +204,6 @@ def _compared(sign: str) -> Any:
     return emit
 
 
-def _alone(kind: Any, fit: Any = _common) -> Any:
-    """The typing of a function of one large number, computed in a type that `fit` finds."""
-
-    def typing(context: Any, args: Any) -> Any:
-        wide = fit(args) if len(args) == 1 else None
-        return None if wide is None else signature(kind or wide, wide)
-
-    return typing
-
-
 def _is_zero(builder: Any, sign: str, number: Any) -> Any:
     return builder.icmp_signed(sign, number, number.type(0))
 
@@ -254,7 +247,7 @@ def _teach_all() -> None:
     for name, emit in {**BINARY, **DIVISIONS}.items():
         fit = _common if name in ("or_", "xor") else _widest
         for one in _operators(name):
-            _teach(one, _both(None, fit), emit, *[(kind, kind) for kind in (Wide, Unsigned)])
+            _teach(one, _taking(2, fit), emit, *[(kind, kind) for kind in (Wide, Unsigned)])
     pairs = itertools.product((Wide, Unsigned, nb.Integer, nb.Boolean), repeat=2)
     masks = [kinds for kinds in pairs if Wide in kinds or Unsigned in kinds]
     for one in _operators("and_"):
@@ -263,16 +256,17 @@ def _teach_all() -> None:
         _teach(one, _shift(_widest), emit_left, (Wide, nb.Integer))
     for one in _operators("rshift"):
         _teach(one, _shift(_common), _emit_right, (Wide, nb.Integer), (Unsigned, nb.Integer))
+    compared, tested = _taking(2, _common, nb.boolean), _taking(1, _common, nb.boolean)
     for name, sign in COMPARISONS.items():
-        _teach(getattr(operator, name), _both(nb.boolean, _common), _compared(sign), (Wide, Wide), (Unsigned, Unsigned))
+        _teach(getattr(operator, name), compared, _compared(sign), (Wide, Wide), (Unsigned, Unsigned))
     either = (Wide,), (Unsigned,)
-    _teach(bool, _alone(nb.boolean), lambda builder, sig, args: _is_zero(builder, "!=", args[0]), *either)
-    _teach(operator.not_, _alone(nb.boolean), lambda builder, sig, args: _is_zero(builder, "==", args[0]), *either)
-    _teach(operator.invert, _alone(None, _widest), lambda builder, sig, args: builder.not_(args[0]), (Wide,))
-    _teach(operator.neg, _alone(None, _widest), lambda builder, sig, args: builder.neg(args[0]), (Wide,))
+    _teach(bool, tested, lambda builder, sig, args: _is_zero(builder, "!=", args[0]), *either)
+    _teach(operator.not_, tested, lambda builder, sig, args: _is_zero(builder, "==", args[0]), *either)
+    _teach(operator.invert, _taking(1, _widest), lambda builder, sig, args: builder.not_(args[0]), (Wide,))
+    _teach(operator.neg, _taking(1, _widest), lambda builder, sig, args: builder.neg(args[0]), (Wide,))
     for name in (operator.pos, int):
-        _teach(name, _alone(None), lambda builder, sig, args: args[0], *either)
-    _teach(abs, _alone(None, _widest), lambda builder, sig, args: absolute(builder, args[0]), (Wide,))
+        _teach(name, _taking(1, _common), lambda builder, sig, args: args[0], *either)
+    _teach(abs, _taking(1, _widest), lambda builder, sig, args: absolute(builder, args[0]), (Wide,))
     for name, sign in ((min, "<"), (max, ">")):
         _teach(name, _of_many, _extreme(sign), (nb.VarArg(Wide),), (nb.VarArg(Unsigned),))
     for name in (operator.truediv, operator.itruediv):
