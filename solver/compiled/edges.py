@@ -286,12 +286,8 @@ class Edges(NamedTuple):
     weights: Any
 
 
-def _array(value: Any) -> Any:
-    return nb.Array(value, 1, "C")
-
-
-_NUMBERS = _array(nb.int64)
-_LISTED = nb.NamedTuple([_NUMBERS, _NUMBERS, _array(nb.int32), _NUMBERS, _NUMBERS, _NUMBERS], Edges)
+_NUMBERS = nb.int64[::1]
+_LISTED = nb.NamedTuple([_NUMBERS, _NUMBERS, nb.int32[::1], _NUMBERS, _NUMBERS, _NUMBERS], Edges)
 EDGES = (_NUMBERS, nb.int64, nb.int64, nb.int64, nb.int64, _LISTED)
 KEEP = (_NUMBERS, nb.int64, nb.int64, _NUMBERS, _NUMBERS)
 

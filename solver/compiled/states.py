@@ -165,6 +165,11 @@ def in_place_of(plain: Any) -> Callable[[F], F]:
     return register
 
 
+def where_wide(plain: Any) -> Callable[[Any], Any]:
+    """Return a decorator like that of `in_place_of`, for a function whose last argument is `extra_words`, not empty."""
+    return lambda make: in_place_of(plain)(lambda *kinds: make(*kinds) if len(kinds[-1]) else None)
+
+
 @in_place_of(columns)
 def _columns(used: Any, extra_words: Any) -> Any:
     rows = BEYOND + COLUMNS * len(extra_words)
@@ -204,36 +209,28 @@ def _writer(extra_words: Any) -> Any:
     return write
 
 
-@in_place_of(state_at)
+@where_wide(state_at)
 def _state_at(rows: Any, at: Any, column: Any, extra_words: Any) -> Any:
-    if len(extra_words):
-        extra, read = _stored(extra_words), _reader(extra_words)
-        return lambda rows, at, column, extra_words: read(rows, at, column, BEYOND + column * extra)
-    return None
+    extra, read = _stored(extra_words), _reader(extra_words)
+    return lambda rows, at, column, extra_words: read(rows, at, column, BEYOND + column * extra)
 
 
-@in_place_of(put_state)
+@where_wide(put_state)
 def _put_state(rows: Any, at: Any, column: Any, state: Any, extra_words: Any) -> Any:
-    if len(extra_words):
-        extra, write = _stored(extra_words), _writer(extra_words)
-        return lambda rows, at, column, state, extra_words: write(rows, at, column, BEYOND + column * extra, state)
-    return None
+    extra, write = _stored(extra_words), _writer(extra_words)
+    return lambda rows, at, column, state, extra_words: write(rows, at, column, BEYOND + column * extra, state)
 
 
-@in_place_of(state_in)
+@where_wide(state_in)
 def _state_in(states: Any, at: Any, extra_words: Any) -> Any:
-    if len(extra_words):
-        read = _reader(extra_words)
-        return lambda states, at, extra_words: read(states, at, 0, 1)
-    return None
+    read = _reader(extra_words)
+    return lambda states, at, extra_words: read(states, at, 0, 1)
 
 
-@in_place_of(put_in)
+@where_wide(put_in)
 def _put_in(states: Any, at: Any, state: Any, extra_words: Any) -> Any:
-    if len(extra_words):
-        write = _writer(extra_words)
-        return lambda states, at, state, extra_words: write(states, at, 0, 1, state)
-    return None
+    write = _writer(extra_words)
+    return lambda states, at, state, extra_words: write(states, at, 0, 1, state)
 
 
 @in_place_of(is_missing)
@@ -245,9 +242,9 @@ def _is_missing(state: Any, extra_words: Any) -> Any:
     return lambda state, extra_words: state < 0 or state == ones
 
 
-@in_place_of(told)
+@where_wide(told)
 def _told(state: Any, row: Any, extra_words: Any) -> Any:
-    return (lambda state, row, extra_words: row) if len(extra_words) else None
+    return lambda state, row, extra_words: row
 
 
 @in_place_of(word_count)

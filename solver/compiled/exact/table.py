@@ -29,7 +29,7 @@ from numba.extending import register_jitable
 
 from solver.base.errors import MethodError
 from solver.compiled.operators import raised_to
-from solver.compiled.states import MIXER, Words, folded, in_place_of, unpacked, word_count, word_in
+from solver.compiled.states import MIXER, Words, folded, in_place_of, unpacked, where_wide, word_count, word_in
 from solver.compiled.wide import WORD, Wide
 from solver.store.shared import part, shared
 
@@ -100,10 +100,8 @@ def key_at(table: Any, at: Any, more: Any) -> Any:
     return ~(table[at] ^ mixed_with(table[at + 1]))
 
 
-@in_place_of(key_at)
+@where_wide(key_at)
 def _key_at(table: Any, at: Any, more: Any) -> Any:
-    if not len(more):
-        return None
     words, raised = 1 + len(more), raised_to(WORD * (1 + len(more)))
 
     def read(table: Words, at: int, more: Any) -> Any:
