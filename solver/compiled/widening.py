@@ -167,17 +167,13 @@ class Widening(ast.NodeTransformer):
         shifted = _call("_left", node, ast.Name(node.target.id, ast.Load()), node.value)
         return ast.copy_location(ast.Assign([node.target], shifted), node)
 
-    def visit_Return(self, node: ast.Return) -> Any:
-        return self._changed(node)
-
-    def visit_Yield(self, node: ast.Yield) -> Any:
-        return self._changed(node)
-
-    def _changed(self, node: Any) -> Any:
+    def visit_Return(self, node: ast.Return | ast.Yield) -> Any:
         self.generic_visit(node)
         if node.value is not None and self.change is not None:
             node.value = _call(self.change, node, node.value)
         return node
+
+    visit_Yield = visit_Return
 
 
 def _call(name: str, node: ast.AST, *arguments: ast.expr) -> ast.expr:
