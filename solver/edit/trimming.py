@@ -217,7 +217,7 @@ def _unsettled(task: Task, keys: list[int] | None) -> Iterator[Any]:
             yield list(itertools.compress(states, is_stored)), list(itertools.compress(indices, is_stored))
         return
     from solver.book.codecs.arrays import parts
-    from solver.compiled.lookahead.depth import Settling
+    from solver.compiled.lookahead.depth import settling
 
     pieces: Iterable[Any] = streaming.pieces(book, task.progress) if looked_up is None else [looked_up]
     arrays = parts(pieces)
@@ -225,7 +225,7 @@ def _unsettled(task: Task, keys: list[int] | None) -> Iterator[Any]:
         yield from arrays
         return
     with Workers(task.workers) as team:
-        for left, wrong in team.map(Settling(rules).unsettled(plies, merits), arrays):
+        for left, wrong in team.map(settling(rules, plies, merits), arrays):
             if wrong >= 0:
                 raise _wrong(book, wrong)
             yield left
@@ -295,9 +295,9 @@ def _fitted(task: Task, path: Path, header: Header, stored: Kept, limit: int) ->
         tiers = [task.rules.tier(state) for state in stored.states]
         order = sorted(range(len(tiers)), key=tiers.__getitem__)
     else:
-        from solver.compiled.lookahead.depth import Settling
+        from solver.compiled.lookahead.depth import by_tier
 
-        order = Settling(task.rules).by_tier(stored.states)
+        order = by_tier(task.rules, stored.states)
 
     def write(number: int) -> tuple[Header, int]:
         places = sorted(order[:number])

@@ -151,7 +151,7 @@ def _numpy(one, row):
 def test_a_search_by_a_model_is_the_plain_one_by_it(text, hidden, scale):
     game = load_game(text)
     ahead = Lookahead(game)
-    kernel = ahead._depth.kernels.list_moves
+    kernel = ahead._list_moves
     for seed in (1, 2):
         one = evaluation(game, hidden, scale, seed)
         ahead.use(model_of(one))

@@ -9,7 +9,7 @@ A model weighs a state as numbers: the game's own `features`, or else the bits o
 bit or a few each, in most games; in two sets, one for each player to move, where the game has `to_move`. Features are
 those of the image that `canonical` takes, so that symmetric states have the same.
 
-`Settling` searches many states to a depth of one or two plies: `solver.search.derive` for arrays of them.
+`settling` searches many states to a depth of one or two plies: `solver.search.derive` for arrays of them.
 """
 
 from __future__ import annotations
@@ -105,13 +105,7 @@ class Model(NamedTuple):
         return self._replace(inputs=self.inputs.copy(), units=self.units.copy())
 
 
-MODEL = nb.NamedTuple(
-    [
-        *(nb.Array(nb.int64, 1, "C"), nb.Array(nb.float32, 1, "C"), nb.boolean, nb.float64),
-        *(nb.Array(nb.int64, 1, "C"), nb.Array(nb.float64, 1, "C")),
-    ],
-    Model,
-)
+MODEL = nb.NamedTuple([nb.int64[::1], nb.float32[::1], nb.boolean, nb.float64, nb.int64[::1], nb.float64[::1]], Model)
 
 
 def model_of(evaluation: Evaluation) -> Model:
@@ -357,11 +351,7 @@ def _range_of_one(state: Any, most: int) -> tuple[Any, Any]:
 _range_of_two = respelled(_range_of_one, "_range_of_two", {"_anything": "_range_of_one"})
 
 
-def _table(item: Any) -> Any:
-    return nb.Array(item, 2, "C")
-
-
-PATH = nb.NamedTuple([_table(nb.int64), _table(nb.float64), _table(nb.int64), nb.Array(nb.int64, 1, "C")], Path)
+PATH = nb.NamedTuple([nb.int64[:, ::1], nb.float64[:, ::1], nb.int64[:, ::1], nb.int64[::1]], Path)
 LIST_MOVES = (PATH, MODEL, nb.int64, nb.int64)
 
 
@@ -371,44 +361,37 @@ def list_moves_at(typingctx: Any, address: Any, path: Any, model: Any, ply: Any,
     return nb.int64(nb.int64, *LIST_MOVES), caller(nb.int64, LIST_MOVES)
 
 
-class CompiledDepth:
-    """`list_moves` of one game, compiled when first asked for; its `address` is valid as long as this lives."""
-
-    def __init__(self, rules: Rules) -> None:
-        self.kernels: Any = bind(sys.modules[__name__], rules.game, rules.symmetry, tiers=False)
-        self.address: int = address_of(self.kernels.list_moves, LIST_MOVES)
+def list_moves_of(rules: Rules) -> tuple[Any, int]:
+    """Return `list_moves` of one game, compiled, and its address, which is valid as long as it lives."""
+    compiled = bind(sys.modules[__name__], rules.game, rules.symmetry, tiers=False).list_moves
+    return compiled, address_of(compiled, LIST_MOVES)
 
 
-class Settling:
-    """The kernels for one game. Raises UncompiledRules, at the latest when they are first called."""
+def settling(rules: Rules, plies: int, merits: list[int]) -> Callable[[Any], tuple[Any, int]]:
+    """Return a function that drops from a chunk the states that a short search settles.
 
-    def __init__(self, rules: Rules) -> None:
-        self.rules = rules
-        self.kernels: Any = bind(sys.modules[__name__], rules.game, rules.symmetry, rules.scores)
+    It takes a chunk, that is, arrays of states and of indices into `merits`. It returns the states left, and the
+    first state that the search gives another merit than the book, or -1. UncompiledRules is raised when it is first
+    called, at the latest.
+    """
+    kernels: Any = bind(sys.modules[__name__], rules.game, rules.symmetry, rules.scores)
+    worth: Words = np.array(merits, np.int64)
 
-    def unsettled(self, plies: int, merits: list[int]) -> Callable[[Any], tuple[Any, int]]:
-        """Return a function that drops from a chunk the states that a short search settles.
+    def left_of(chunk: Any) -> tuple[Any, int]:
+        states, indices = chunk
+        is_kept = np.empty(len(states), np.bool_)
+        with compiling(rules.game):
+            wrong = kernels.unsettled(states, worth[indices], plies, rules.kind.most, is_kept)
+        return (states[is_kept], indices[is_kept]), int(wrong)
 
-        It takes a chunk, that is, arrays of states and of indices into `merits`. It returns the states left, and the
-        first state that the search gives another merit than the book, or -1.
-        """
-        worth: Words = np.array(merits, np.int64)
-        largest = self.rules.kind.most
+    return left_of
 
-        def left_of(chunk: Any) -> tuple[Any, int]:
-            states, indices = chunk
-            is_kept = np.empty(len(states), np.bool_)
-            with compiling(self.rules.game):
-                wrong = self.kernels.unsettled(states, worth[indices], plies, largest, is_kept)
-            return (states[is_kept], indices[is_kept]), int(wrong)
 
-        return left_of
-
-    def by_tier(self, states: Any) -> list[int]:
-        """The places of states, those of lower tiers first, else in their order."""
-        numbers = np.asarray(states, np.int64)
-        tiers = np.empty(len(numbers), np.int64)
-        with compiling(self.rules.game):
-            bind(sys.modules[__name__], self.rules.game).list_tiers(numbers, tiers)
-        places: list[int] = np.argsort(tiers, kind="stable").tolist()
-        return places
+def by_tier(rules: Rules, states: Any) -> list[int]:
+    """Return the places of states, those of lower tiers first, else in their order. Raises UncompiledRules."""
+    numbers = np.asarray(states, np.int64)
+    tiers = np.empty(len(numbers), np.int64)
+    with compiling(rules.game):
+        bind(sys.modules[__name__], rules.game).list_tiers(numbers, tiers)
+    places: list[int] = np.argsort(tiers, kind="stable").tolist()
+    return places

@@ -24,7 +24,7 @@ from solver.compiled import agreement
 from solver.compiled.binding import compiling
 from solver.compiled.exact.table import new_table
 from solver.compiled.lookahead import deepening
-from solver.compiled.lookahead.depth import CompiledDepth, Field, Frame, Model, Move, Window, new_model, new_path
+from solver.compiled.lookahead.depth import Field, Frame, Model, Move, Window, list_moves_of, new_model, new_path
 from solver.compiled.states import Words, doubled, more_of, packed, read_state, write_state
 from solver.rules.game import Game, Rules, is_built_in
 from solver.search import Budget, Counts, Result, SearchStatus, heuristic, refuse_chance, stuck
@@ -54,9 +54,10 @@ class Lookahead:
         self.rules: Rules = Rules(game, symmetry)
         refuse_chance(self.rules, "a search of limited depth")
         with compiling(game):
-            self._depth = CompiledDepth(self.rules)
+            # Kept, so that its address stays valid
+            self._list_moves, address = list_moves_of(self.rules)
         self._more = extra_words = more_of(self.rules.bits)
-        self._asked = self._depth.address, self.rules.scores, *extra_words
+        self._asked = address, self.rules.scores, *extra_words
         bounds = new_table(table)
         self._memory = bounds, bounds.view(np.float64)
         self._path = new_path(extra_words)
