@@ -66,9 +66,7 @@ class ArraySweep:
     _solve: Callable[[Span, Workers], None]
     _stored: Callable[[Span], Any]
 
-    def __init__(
-        self, compiled: CompiledMoves, work: Work, progress: Progress, saved: ArrayState | None = None
-    ) -> None:
+    def __init__(self, compiled: CompiledMoves, work: Work, progress: Progress, saved: ArrayState | None) -> None:
         self.compiled, self.rules = compiled, compiled.rules
         self.work, self.progress = work, progress
         self.state: ArrayState = saved or ArrayState(type(self).__name__)
@@ -205,9 +203,7 @@ def evaluate(moves: Moves, states: NDArray[Any], merits: NDArray[Any], best_meri
 class ByState(ArraySweep):
     """The arrays of a dense game."""
 
-    def __init__(
-        self, compiled: CompiledMoves, work: Work, progress: Progress, saved: ArrayState | None = None
-    ) -> None:
+    def __init__(self, compiled: CompiledMoves, work: Work, progress: Progress, saved: ArrayState | None) -> None:
         super().__init__(compiled, work, progress, saved)
         assert self.rules.size is not None
         self.size = self.rules.size()

@@ -226,8 +226,8 @@ def _refuse_without_room(work: Work, stored: int, bytes_each: float) -> None:
 class Swept(Protocol):
     """The result of a sweep, whether it sorted states, had arrays by state, or has shards of a cluster."""
 
-    @property
-    def scale(self) -> Scale: ...
+    scale: Scale
+
     @property
     def tally(self) -> Tally: ...
     @property

@@ -50,9 +50,7 @@ CHECKED, COMPARED, PARENTS_SECONDS = 2000, 500, 0.3  # states whose parents are 
 class ByNumber(ArraySweep):
     """The arrays of a game whose rules number its positions and take moves back."""
 
-    def __init__(
-        self, compiled: CompiledMoves, work: Work, progress: Progress, saved: ArrayState | None = None
-    ) -> None:
+    def __init__(self, compiled: CompiledMoves, work: Work, progress: Progress, saved: ArrayState | None) -> None:
         super().__init__(compiled, work, progress, saved)
         rules = self.rules
         self.distant = rules.kind.has_distances  # the codes have them; values of outcomes alone do not

@@ -146,9 +146,7 @@ class Thinning:
         self.compiled, self.expansion = forward.compiled, Expansion(forward.compiled)
         self.moves = forward.compiled.valued(1)
         self.team, self.memory, self.progress = team, memory, progress
-
-    def warm(self) -> None:
-        """Compile, or load from the cache, the kernels of a search."""
+        # Compile the kernels of a search, or load them from the cache
         list_kept(self.moves, np.empty(0, np.int64), 0, 0, 0, new_edges(1))
         visited = table_of(2)
         enter(visited, np.empty(0, np.int64), np.empty(0, np.int64))
@@ -215,7 +213,6 @@ def thinned(forward: Forward, team: Workers, seconds: float, progress: Progress)
     Returns None if the parts tell too little.
     """
     thinning = Thinning(forward, team, min(TABLE_BYTES, working_memory(None) // 2), progress)
-    thinning.warm()
     return judged(thinning.parts(seconds), forward.found)
 
 

@@ -69,7 +69,6 @@ class Lost(Exception):
 def walked(forward: Forward, team: Workers, seconds: float, progress: Progress = silent) -> Walked | None:
     """The tiers that `forward` has not reached, in about so many seconds, compiling apart; None where they get lost."""
     walkers = Walkers(forward, CompiledMoves(Rules(forward.rules.game, False), forward.tiers), team, progress)
-    walkers.warm()
     walks: list[Walked] = []
 
     def walk() -> None:
@@ -99,9 +98,7 @@ class Walkers:
         # walkers, and what they stand for
         self.waiting: dict[int, list[tuple[States, NDArray[np.float64]]]] = {}
         self.ended: dict[int, float] = {}  # finished states
-
-    def warm(self) -> None:
-        """Compile, or load from the cache, the kernels of walkers."""
+        # Compile the kernels of walkers, or load them from the cache
         none = np.empty(0, np.int64)
         self._step(none, 0, False)
         learnt(self.moves, none, none)

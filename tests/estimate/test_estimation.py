@@ -217,7 +217,6 @@ def test_a_part_tells_of_the_states_that_it_missed_and_all_parts_find_all(forwar
     game = load_game(f"{SKIRMISH}:3,3,2")
     states = sum(not game.is_terminal(state) for state in naive.enumerate_states(game))
     searches = thinning.Thinning(next(forward(game)), forward.team, 1 << 30, lambda *step: None)
-    searches.warm()
     *_, half, whole = searches.parts(1e9)
     assert half.reached <= 1.2 * half.share * states and half.estimate == pytest.approx(states, rel=0.25)
     assert (whole.share, whole.reached, whole.estimate) == (1, states, states)
