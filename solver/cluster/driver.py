@@ -188,7 +188,7 @@ class Driver(shards.Shards):
                 self._complete(shards.tier_of(tier, bits, results, highest, False), results, runs, started)
                 return
             except expansion.Stays as stays:
-                forward.refuse_staying(self.cyclic, f"state {stays.state} has a move that stays in its tier")
+                forward.refuse_staying(self.cyclic, f"state {stays} has a move that stays in its tier")
         under_way = course.under_way
         closing = under_way if isinstance(under_way, shards.Closing) else begun(tier, course.pending(tier))
         while closing.front:
@@ -260,9 +260,7 @@ class Driver(shards.Shards):
         """Find the values of a tier."""
         started, course = time.monotonic(), self.course
         results, gap = self._valued(tier)
-        tally: Counter[int] = Counter()
-        for result in results:
-            tally.update(result.tally)
+        tally = sum((Counter(result.tally) for result in results), Counter[int]())
         assert course.scale is not None
         if not course.scale.point:
             refuse_long(self.rules, tally, course.scale.win)

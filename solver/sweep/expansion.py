@@ -149,11 +149,7 @@ class Expanded(NamedTuple):
 
 
 class Stays(Exception):
-    """A move of `state` stays in its tier."""
-
-    def __init__(self, state: int) -> None:
-        super().__init__(state)
-        self.state = state
+    """A move of the state that this is raised with stays in its tier."""
 
 
 class Expansion:

@@ -122,7 +122,7 @@ class Forward:
                         break
                 # The first move that stays in its tier shows that the tier has cycles: begin it again as one.
                 except Stays as stays:
-                    refuse_staying(self.cycles, f"state {stays.state} has a move that stays in its tier")
+                    refuse_staying(self.cycles, f"state {stays} has a move that stays in its tier")
                     state.closing = key.tier
                     self.states.truncate(self.layers[-1].blocks if self.layers else 0)
                     state.position, self._totals[:] = 0, 0
