@@ -106,11 +106,10 @@ class RayEngine(Engine):
     def nodes(self) -> list[Node]:
         known = self._machines()
         hosts = [node["NodeManagerHostname"] for node in known]
-        names = [
-            host if hosts.count(host) == 1 else f"{host} ({node['NodeManagerAddress']})"
+        return [
+            Node(host if hosts.count(host) == 1 else f"{host} ({node['NodeManagerAddress']})", node["NodeID"])
             for host, node in zip(hosts, known, strict=True)
         ]
-        return [Node(name, node["NodeID"]) for name, node in zip(names, known, strict=True)]
 
     def __exit__(self, *raised: object) -> None:
         self._started.close()

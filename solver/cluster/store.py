@@ -95,12 +95,6 @@ def digest_of(data: Any) -> str:
     return hashlib.sha256(data).hexdigest()[:DIGITS]
 
 
-@functools.lru_cache(maxsize=16)
-def store_at(url: str) -> Store:
-    """The store of this process for a URL."""
-    return Store(url)
-
-
 class Store:
     """The folder of one solve. Raises ResourceError for trouble that outlasts some tries."""
 
@@ -287,6 +281,9 @@ class Store:
         return ResourceError(f"{where}: {one_line(error)}: fix it, then the same command goes on")
 
 
+store_at = functools.lru_cache(maxsize=16)(Store)  # the store of this process for a URL
+
+
 class Lease:
     """The right to drive a solve: a file with the name of its holder and the time of its last sign of life."""
 
@@ -295,8 +292,8 @@ class Lease:
         self.holder = {"host": socket.gethostname(), "process": os.getpid(), "token": uuid.uuid4().hex}
         self._ended = threading.Event()
         other = self._read()
-        is_over = other is None
         if other is not None:
+            is_over = False
             # Its holder may be known to be gone, or has been silent for long
             is_here = other["host"] == self.holder["host"]
             if is_here and other["process"] == os.getpid():
@@ -306,11 +303,11 @@ class Lease:
             elif abs(time.time() - other["time"]) >= EXPIRED:
                 time.sleep(LOOKED)
                 is_over = self._read() in (other, None)
-        if other is not None and not is_over:
-            raise ResourceError(
-                f"{store.url} is driven by process {other['process']} on {other['host']}: wait for it, or name another"
-                " store"
-            )
+            if not is_over:
+                raise ResourceError(
+                    f"{store.url} is driven by process {other['process']} on {other['host']}: wait for it, or name"
+                    " another store"
+                )
         _held.add(self.holder["token"])
         self._write()
         # If several start together, the last one to write holds the lease
