@@ -21,8 +21,8 @@ from solver.wasm.binary import facts_of
 from solver.wasm.watch import watch
 
 PLIES, ROWS = 1024, 1 << 15  # of a path, and of the moves of its plies
-TABLE_BYTES = 64 << 20  # bytes
-LOOK_PLIES, LOOK_ROWS, LOOK_TABLE = 256, 1 << 13, 8 << 20  # of the search of limited depth
+TABLE_BYTES = 64 << 20  # bytes, a power of two
+LOOK_PLIES, LOOK_ROWS, LOOK_TABLE = 256, 1 << 13, 8 << 20  # of the search of limited depth, the table a power of two
 MAX_LOOK_DEPTH = LOOK_PLIES - 2
 SPARE = 16 << 20  # bytes of memory for paths and the rest
 REASONS = {  # of traps
@@ -92,11 +92,11 @@ class Module(ExactSearch):
 
             self._grow(end := exports.HEAP)
             if self.searches:
-                end = call("lay_out", PLIES, ROWS, _words(TABLE_BYTES))
+                end = call("lay_out", PLIES, ROWS, TABLE_BYTES // 8)
                 self._grow(end)
                 call("forget")
             if self.looks:
-                self._grow(call("lay_out_look", end, LOOK_PLIES, LOOK_ROWS, _words(LOOK_TABLE)))
+                self._grow(call("lay_out_look", end, LOOK_PLIES, LOOK_ROWS, LOOK_TABLE // 8))
         except self._trap as error:
             raise DamagedBook(f"the module does not start: {_reason(error)}: build it again: solver build") from None
 
@@ -198,8 +198,3 @@ def _reason(error: Exception) -> str:
     """Why a call failed, in one line."""
     reason = "".join(str(error).splitlines()[-1:]).rpartition("wasm trap: ")[2].strip()
     return REASONS.get(reason, printable(reason[:200]))
-
-
-def _words(size: int) -> int:
-    """The largest power of two of words within so many bytes."""
-    return 1 << (size // 8).bit_length() - 1

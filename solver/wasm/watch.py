@@ -79,7 +79,7 @@ class Watch:
 
     def __init__(self) -> None:
         self.engine: Any = _engine()
-        self._code: dict[bytes, Any] = {}
+        self._code = functools.lru_cache(maxsize=CACHED_MODULES)(self._module)
         self._compiling, self._lock = threading.Lock(), threading.Lock()
         self._running, self._is_wanted = 0, threading.Event()
         self._thread: threading.Thread | None = None
@@ -89,17 +89,15 @@ class Watch:
 
         Raises DamagedBook, and wasmtime.WasmtimeError for one of ours.
         """
+        with self._compiling:
+            return self._code(data, is_ours)
+
+    def _module(self, data: bytes, is_ours: bool) -> Any:
         import wasmtime
 
-        with self._compiling:
-            if data not in self._code:
-                if len(self._code) == CACHED_MODULES:
-                    self._code.clear()
-                if is_ours:
-                    self._code[data] = wasmtime.Module(self.engine, data)
-                else:
-                    self._code[data] = wasmtime.Module.deserialize(self.engine, _compiled_apart(data))
-            return self._code[data]
+        if is_ours:
+            return wasmtime.Module(self.engine, data)
+        return wasmtime.Module.deserialize(self.engine, _compiled_apart(data))
 
     @contextlib.contextmanager
     def ends(self, store: Any, seconds: float) -> Iterator[None]:
@@ -127,7 +125,4 @@ class Watch:
             self.engine.increment_epoch()
 
 
-@functools.cache
-def watch() -> Watch:
-    """The one of this process."""
-    return Watch()
+watch = functools.cache(Watch)  # the one of this process
