@@ -31,7 +31,7 @@ from solver.report.facts import facts_of
 from solver.report.records import Counts, line_of
 from solver.serve import operations, reply
 from solver.serve.pages import Pages, error_page, wants_html
-from solver.serve.shelf import Searches, Served, Shelf, is_told
+from solver.serve.shelf import Searches, Served, Shelf, has_gone, is_told
 
 GET = frozenset(["GET", "HEAD"])
 METHODS = "GET, HEAD, POST, OPTIONS"
@@ -227,7 +227,7 @@ class Handlers:
     async def book_positions(self, request: Any) -> Batch:
         """Many positions of a book, answered as they come in."""
         served, _ = self.any_book(request)
-        return Batch(served.answers(_lists_moves(request)))
+        return Batch(served.answers(_lists_moves(request), None))
 
     def any_book(self, request: Any) -> tuple[Served, Book]:
         """Return the game whose book the path names, and the book. Raises Refused."""
@@ -294,8 +294,7 @@ class Batch:
                     self._more = (await receive()).get("more_body", False)
         self._whole.set()
         self._news.set()
-        while (await receive())["type"] != "http.disconnect":
-            pass
+        await has_gone(receive)
         all_of_it.cancel()
 
     async def _take(self, declared: int, receive: Any) -> None:

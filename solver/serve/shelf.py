@@ -42,7 +42,7 @@ class Served:
     """A game, and its book if there is one: positions are answered from it without a live search."""
 
     def __init__(self, game: Game, book: Book | None) -> None:
-        self._answers: dict[tuple[bool, int | None], Answers] = {}
+        self.answers = functools.cache(self._answers)
         self.name, self.game, self.book = game_text(game), game, book
         self.rules: Rules = Rules(game) if book is None else book.rules
 
@@ -51,7 +51,7 @@ class Served:
         """One that searches no further than the look-ahead that costs no budget."""
         return Player({} if self.book is None else self.book, self.game, live=False)
 
-    def answers(self, moves: bool = True, opponent: int | None = None) -> Answers:
+    def _answers(self, moves: bool, opponent: int | None) -> Answers:
         """Return its answers, the same bytes to the same question.
 
         Args:
@@ -61,13 +61,10 @@ class Served:
         Raises:
             MethodError: The game has no such opponent.
         """
-        key = moves, opponent
-        if key not in self._answers:
-            player = self.player
-            if opponent is not None:
-                player = Player(player.solution, self.game, live=False, method="practical", opponent=opponent)
-            self._answers[key] = Answers(player, moves=moves, timed=False)
-        return self._answers[key]
+        player = self.player
+        if opponent is not None:
+            player = Player(player.solution, self.game, live=False, method="practical", opponent=opponent)
+        return Answers(player, moves=moves, timed=False)
 
     @property
     def digest(self) -> str:
@@ -193,7 +190,7 @@ class Searches:
             raise Refused(503, message, {"Retry-After": str(seconds)})
         stop, begun = threading.Event(), asyncio.Event()
         found = asyncio.ensure_future(self._in_turn(functools.partial(search, stop.is_set), begun, load))
-        gone = asyncio.ensure_future(_gone(request))
+        gone = asyncio.ensure_future(has_gone(request.receive))
         self.under_way += 1
         try:
             await asyncio.wait({found, gone}, return_when=asyncio.FIRST_COMPLETED)
@@ -227,7 +224,7 @@ def is_told(facts: Position) -> bool:
     return all(served.exact or served.source == "book" for served in (facts, *(facts.moves or ())))
 
 
-async def _gone(request: Any) -> None:
+async def has_gone(receive: Any) -> None:
     """Return when the client has gone."""
-    while (await request.receive())["type"] != "http.disconnect":
+    while (await receive())["type"] != "http.disconnect":
         pass
