@@ -14,6 +14,7 @@ alone. Results come with the half width of their 95 % confidence interval. The s
 
 from __future__ import annotations
 
+import functools
 import math
 import random
 from collections import Counter
@@ -271,7 +272,7 @@ class Simulation:
 
     def __init__(self, rules: Rules, games: int) -> None:
         self.rules, self.games = rules, games
-        self._seen: dict[tuple[Any, int], float] = {}
+        self._look = functools.lru_cache(maxsize=MAX_STATES)(self._best)
 
     def play(self, start: Any, mover: int, gained: float, names: tuple[str, str]) -> Simulated:
         """Play games from a state, with the player to move and the points that the first player has."""
@@ -301,8 +302,6 @@ class Simulation:
         if name == "random":
             return actions
         plies = int(name.rpartition(" ")[2])
-        if len(self._seen) > MAX_STATES:
-            self._seen.clear()
         sights = [self._sight(state, action, plies) for action in actions]
         top = max(sights)
         return [action for action, sight in zip(actions, sights, strict=True) if sight == top]
@@ -316,11 +315,10 @@ class Simulation:
         elif plies == 1:
             ahead = 0.0
         else:
-            key = rules.canonical(child), plies - 1
-            seen = self._seen.get(key)
-            if seen is None:
-                seen = max(self._sight(child, reply, plies - 1) for reply in rules.actions(child))
-                self._seen[key] = seen
-            ahead = seen
+            ahead = self._look(rules.canonical(child), plies - 1)
         gain = float(rules.gain(state, action))
         return gain + (ahead if rules.same_mover(state, action, child) else -ahead)
+
+    def _best(self, state: Any, plies: int) -> float:
+        """Return the best result that a look of some plies sees, for the side to move."""
+        return max(self._sight(state, action, plies) for action in self.rules.actions(state))
