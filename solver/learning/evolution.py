@@ -116,13 +116,12 @@ class _League:
         """Let a newcomer meet all others."""
         number = len(self.entered)
         self.entered.append(Evolved(mean, generation))
-        points = np.full((number + 1, number + 1), 0.5)
-        points[:number, :number] = self.points
+        self.points = np.pad(self.points, (0, 1), constant_values=0.5)
         if number:
             pairs = np.array([(number, other) for other in range(number)])
-            points[number, :number] = self.field.points([one.weights for one in self.entered], pairs, self.field.held)
-            points[:number, number] = 1 - points[number, :number]
-        self.points = points
+            points = self.field.points([one.weights for one in self.entered], pairs, self.field.held)
+            self.points[number, :number] = points
+            self.points[:number, number] = 1 - points
 
     def leader(self) -> int:
         """The place of who has the most points, the latest of equals."""

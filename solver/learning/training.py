@@ -82,23 +82,18 @@ def from_book(book: Book, board: Board, number: int, *, seed: int = 0, progress:
     return Sample(sample.states[order], sample.scores[order])
 
 
-def searching(rules: Rules) -> Callable[[States, int, Progress], Worths]:
-    """Return `values(states, depth, progress)`, which asks searches of that depth by the rules' own `evaluate`.
+def searched(chooser: Chooser, rules: Rules, states: States, depth: int, progress: Progress) -> Worths:
+    """Ask searches of that depth by the rules' own `evaluate`.
 
-    It gives the score of each unfinished state (n,) float64, or its estimate. Without `evaluate` every state that is
+    Returns the score of each unfinished state (n,) float64, or its estimate. Without `evaluate` every state that is
     not finished is even.
     """
-    chooser = Chooser(rules.game, symmetry=rules.symmetry)
-
-    def values(states: States, depth: int, progress: Progress) -> Worths:
-        scores = np.zeros(len(states))
-        for begin in range(0, len(states), STATES_PER_REPORT):
-            part = slice(begin, begin + STATES_PER_REPORT)
-            scores[part] = chooser.choose(states[part], depth).merits
-            progress("searching", min(begin + STATES_PER_REPORT, len(states)), len(states))
-        return scores if rules.scores else np.clip(scores, -1, 1)
-
-    return values
+    scores = np.zeros(len(states))
+    for begin in range(0, len(states), STATES_PER_REPORT):
+        part = slice(begin, begin + STATES_PER_REPORT)
+        scores[part] = chooser.choose(states[part], depth).merits
+        progress("searching", min(begin + STATES_PER_REPORT, len(states)), len(states))
+    return scores if rules.scores else np.clip(scores, -1, 1)
 
 
 def _shares(counts: dict[int, int], number: int) -> list[tuple[tuple[int, int], int]]:
@@ -369,12 +364,13 @@ def learn(
             truth = truth_of(book)
         else:
             drawn = by_play(board, number, seed=seed)
-            values = searching(rules)
-            sample = Sample(drawn, values(drawn, depth, progress))
+            chooser = Chooser(rules.game, symmetry=rules.symmetry)
+            sample = Sample(drawn, searched(chooser, rules, drawn, depth, progress))
 
             def truth(states: States) -> Any:
                 # A move leads to states that a search of a ply less is for.
-                return values(states, max(1, depth - 1), silent), np.ones(len(states), np.bool_)
+                found = searched(chooser, rules, states, max(1, depth - 1), silent)
+                return found, np.ones(len(states), np.bool_)
 
         board.compare(sample.states)
         table, largest = board.tabulate(sample.states), float(np.abs(sample.scores).max()) or 1.0
