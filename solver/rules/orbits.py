@@ -39,14 +39,12 @@ class Table(NamedTuple):
         rest: The bits of a state above its men's, moved down.
         mine, theirs: Pieces of the side to move, and of the other.
         first: The number of the first position.
-        each: How many numbers an orbit of the other's pieces takes.
     """
 
     rest: int
     mine: int
     theirs: int
     first: int
-    each: int
 
 
 class Layout(NamedTuple):
@@ -276,9 +274,8 @@ def layout_of(game: Any) -> Layout:
 
         wanted.sort(key=tier)
     for rest, mine, theirs in wanted:
-        each = comb(points - theirs, mine)
-        tables.append(Table(rest, mine, theirs, first, each))
-        first += counts[theirs] * each
+        tables.append(Table(rest, mine, theirs, first))
+        first += counts[theirs] * comb(points - theirs, mine)
     if len({table[:3] for table in tables}) < len(tables):
         raise GameError(f"{name}: tables() yields a table twice")
     return Layout(points, images, tables, first)
