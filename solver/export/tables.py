@@ -31,7 +31,7 @@ import functools
 import hashlib
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
@@ -121,7 +121,7 @@ def table_of(book: Book, names: Sequence[str] | None, progress: Progress) -> Tab
     def row(state: int, value: Value) -> Row:
         return tuple([cell(state, value) for cell in cells])
 
-    return Table(list(names), rows_of(book, book.items(), row, progress), about, header.kind.number, kind)
+    return Table(list(names), rows_of(book, row, progress), about, header.kind.number, kind)
 
 
 def _in_line(board: Sequence[str] | str) -> str:
@@ -147,12 +147,10 @@ def _best_of(book: Book) -> Cell:
     return best
 
 
-def rows_of(
-    book: Book, pairs: Iterable[tuple[int, Value]], row: Callable[[int, Value], Row | None], progress: Progress
-) -> Iterator[Row]:
+def rows_of(book: Book, row: Callable[[int, Value], Row | None], progress: Progress) -> Iterator[Row]:
     """Yield the row of each state of a book and its value, where `row` makes one. Raises DamagedBook."""
     written = 0
-    for state, value in pairs:
+    for state, value in book.items():
         try:
             record = row(state, value)
         except (BookError, LayoutError, MemoryError):
@@ -323,4 +321,4 @@ def write_training(book: Book, path: Path, progress: Progress) -> None:
         planes = layout.planes(rules, state)
         return kind(state), split_of(state), planes, legal, value.score, value.distance, best, regret, distances
 
-    write_groups(path, schema, rows_of(book, book.items(), row, progress), TRAINING_GROUP)
+    write_groups(path, schema, rows_of(book, row, progress), TRAINING_GROUP)
