@@ -132,16 +132,10 @@ class Live:
             if allowed.is_used_up() or (plain and unsolved):
                 unsolved[key] = state
                 continue
+            asked = functools.partial(plainly, state), functools.partial(self._ask_compiled, "value", allowed, state)
             try:
                 # By the compiled alpha-beta if it is loaded
-                yield (
-                    key,
-                    self.compiled.answer(
-                        functools.partial(plainly, state),
-                        functools.partial(self._ask_compiled, "value", allowed, state),
-                        allowed,
-                    ),
-                )
+                yield key, self.compiled.answer(*asked, allowed)
             except BudgetExceeded:
                 unsolved[key] = state
         return unsolved
