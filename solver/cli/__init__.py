@@ -122,12 +122,10 @@ class Commands(click.Group):
         """Run a command, and print its error to stderr. Returns the exit code."""
         # Where standard streams are closed nothing comes in, errors go nowhere, and output is an error once there is
         # any. Their descriptors are taken, in this order, so that no file that is opened later becomes one of them.
-        if sys.stdin is None:
-            sys.stdin = os.fdopen(open_descriptor(os.devnull, os.O_RDONLY))
-        if sys.stdout is None:
-            sys.stdout = os.fdopen(open_descriptor(os.devnull, os.O_RDONLY), "w")
-        if sys.stderr is None:
-            sys.stderr = os.fdopen(open_descriptor(os.devnull, os.O_WRONLY), "w")
+        streams = ("stdin", os.O_RDONLY, "r"), ("stdout", os.O_RDONLY, "w"), ("stderr", os.O_WRONLY, "w")
+        for stream_name, flags, mode in streams:
+            if getattr(sys, stream_name) is None:
+                setattr(sys, stream_name, os.fdopen(open_descriptor(os.devnull, flags), mode))
         # Characters that a console cannot show, and names of files that are not text, are written in another way; lines
         # end alike on every system
         for stream in (sys.stdout, sys.stderr):
