@@ -23,6 +23,11 @@ LEAST_MEMORY = 2 * PROCESS
 MEMORY_SHARE = 0.6  # of what is free, where no budget is given
 
 
+def has(*modules: str) -> bool:
+    """Whether these modules are installed: those of an extra, of which nothing is imported."""
+    return all(map(importlib.util.find_spec, modules))
+
+
 def has_kernels() -> bool:
     """Whether the extra [solve], numpy and numba, is at hand; imports both, so ask only where they are wanted."""
     return kernel_defect() is None
@@ -43,6 +48,8 @@ def require_kernels(purpose: str = "") -> None:
         raise type(defect)(f"{purpose}{defect}")
 
 
+LIVE = "pip install 'solverbook[live]' brings wasmtime, which a module needs"
+SERVE = "pip install 'solverbook[serve]' brings starlette, uvicorn and httptools"
 LEARN = "pip install 'solverbook[learn]' brings scikit-learn and cma, which learning needs"
 
 
@@ -51,7 +58,7 @@ def require_learning() -> None:
 
     Raises MethodError where they are not installed, ResourceError where memory is short.
     """
-    if not all(importlib.util.find_spec(name) for name in ("sklearn", "cma")):
+    if not has("sklearn", "cma"):
         raise MethodError(LEARN)
     require_kernels()
     if "sklearn.neural_network" not in sys.modules:
@@ -59,34 +66,13 @@ def require_learning() -> None:
         importlib.import_module("sklearn.neural_network")
 
 
-LIVE = "pip install 'solverbook[live]' brings wasmtime, which a module needs"
-
-
-def has_live() -> bool:
-    """Whether the extra [live], wasmtime, is at hand."""
-    return importlib.util.find_spec("wasmtime") is not None
-
-
-def has_preview() -> bool:
-    """Whether the extra [preview], resvg, is at hand: pages then get a picture for links to them."""
-    return importlib.util.find_spec("resvg_py") is not None
-
-
 def cluster_defect() -> str | None:
     """Why a cluster cannot be used, which takes the extra [cluster], ray and fsspec, and [solve]. None if it can."""
     if not system.CAN_FORK:
         return "--cluster runs on Linux and macOS: on Windows use WSL"
-    if not all(importlib.util.find_spec(name) for name in ("ray", "fsspec")):
+    if not has("ray", "fsspec"):
         return "--cluster: pip install 'solverbook[cluster]' brings ray and fsspec, which a cluster needs"
     return None if has_kernels() else f"--cluster: {remedy()}"
-
-
-SERVE = "pip install 'solverbook[serve]' brings starlette, uvicorn and httptools"
-
-
-def has_serving() -> bool:
-    """Whether the extra [serve], starlette, uvicorn and httptools, is at hand."""
-    return all(importlib.util.find_spec(name) for name in ("starlette", "uvicorn", "httptools"))
 
 
 @functools.cache

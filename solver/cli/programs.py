@@ -242,7 +242,7 @@ def serve_command(
     package. A GAME without a book needs --live for its values. /v1/openapi.json describes the interface, and
     docs/reference/http.md explains it. Install solverbook[serve] first.
     """
-    if not extras.has_serving():
+    if not extras.has("starlette", "uvicorn", "httptools"):
         raise MethodError(f"the server's packages are missing: {extras.SERVE}")
     from solver.serve import application, pages, running, shelf
 

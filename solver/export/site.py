@@ -123,7 +123,7 @@ def write(
         "theme_color": "#2457b3",
     }
     put(folder / MANIFEST, json.dumps(manifest, indent=1) + "\n")
-    if is_drawn(game) and extras.has_preview():
+    if is_drawn(game) and extras.has("resvg_py"):
         import resvg_py
 
         # The start's board, which other sites show beside a link, as wide as they want it
@@ -150,12 +150,13 @@ def _adapted(text: str, made: Script, game: Game, book: Book | None, index: str)
     start = notation.first_position(rules)
     shown = html.escape(notation.show(game, start.state))
     board = str(drawn(rules, start)) if is_drawn(game) else f"<pre>{shown}</pre>"
+    has_preview = is_drawn(game) and extras.has("resvg_py")  # of the extra [preview]
     parts = {
         "SUMMARY": html.escape(notation.summary_of(game)),
         "VERDICT": "" if book is None or book.header.estimate else html.escape(f"Solved: {book.header.verdict}."),
         "BOARD": re.sub(' width="[^"]*" height="[^"]*" role', ' class="picture" role', board, count=1),
         "TITLE": html.escape(title_of(game)),
-        "PICTURE": f'<meta property="og:image" content="{PREVIEW}">' if is_drawn(game) and extras.has_preview() else "",
+        "PICTURE": f'<meta property="og:image" content="{PREVIEW}">' if has_preview else "",
         # A module is compiled only where the policy allows that
         "WASM": "" if made.module is None else " 'wasm-unsafe-eval'",
         "PRELOAD": "" if made.module is None else '<link rel="modulepreload" href="search.js">',

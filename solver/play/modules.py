@@ -48,7 +48,7 @@ def given(source: str | os.PathLike[str] | bytes, rules: Rules) -> bytes:
         ForeignBook: It has other rules.
         MethodError: wasmtime is missing.
     """
-    if not extras.has_live():
+    if not extras.has("wasmtime"):
         raise MethodError(extras.LIVE)
     try:
         data = source if isinstance(source, bytes) else read_input(source, MAX_MODULE_BYTES)
@@ -61,7 +61,7 @@ def given(source: str | os.PathLike[str] | bytes, rules: Rules) -> bytes:
 
 def find(rules: Rules) -> Module | None:
     """The module of a game, to be asked; None without one, or where wasmtime is not installed."""
-    if not extras.has_live():
+    if not extras.has("wasmtime"):
         return None
     data = data_of(rules)
     with contextlib.suppress(BookError):
@@ -75,4 +75,4 @@ def is_at_hand(rules: Rules) -> bool:
     Nobody who has loaded the compiler wants it: compiled searches are quicker, but not to load.
     """
     is_wanted = "numba" not in sys.modules and is_built_in(rules.name) and path_of(rules.name).is_file()
-    return is_wanted and extras.has_live()
+    return is_wanted and extras.has("wasmtime")

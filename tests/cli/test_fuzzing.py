@@ -224,7 +224,7 @@ def _become(line: list[str], folder: Path, stdin: str, outputs: list[int]) -> No
 def nothing_is_served_for_ever(monkeypatch):
     """What `serve` has made ready it would serve until a signal, in a browser of its own."""
     monkeypatch.setattr("click.launch", lambda url: 0)
-    if extras.has_serving():
+    if extras.has("starlette", "uvicorn", "httptools"):
         monkeypatch.setattr("solver.serve.running.run", lambda make, sockets, *_: [one.close() for one in sockets])
 
 

@@ -307,7 +307,7 @@ def test_query_line_and_play_take_a_module(own, monkeypatch):
         fails(2, "cannot be read (", "query", name, "1 2", "--module", other)
     path.write_bytes(path.read_bytes()[:-1])
     fails(5, "or it is damaged: build it again", "line", name, "--module", path)
-    monkeypatch.setattr(extras, "has_live", lambda: False)
+    monkeypatch.setattr(extras, "has", lambda *modules: False)
     fails(2, "pip install 'solverbook[live]' brings wasmtime", "query", name, "start", "--module", path)
 
 

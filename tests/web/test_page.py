@@ -374,7 +374,7 @@ def test_a_page_has_a_picture_for_links_to_it(pages, tmp_path, monkeypatch):
     picture = (page / "preview.png").read_bytes()
     assert picture.startswith(b"\x89PNG") and int.from_bytes(picture[16:20]) == 1200
     assert '<meta property="og:image" content="preview.png">' in (page / "index.html").read_text()
-    monkeypatch.setattr("solver.base.extras.has_preview", lambda: False)
+    monkeypatch.setattr("solver.base.extras.has", lambda *modules: False)
     with Book(pages("tic-tac-toe") / "book.lmdb") as book:
         export(book, f"{tmp_path}/site/")
     assert "og:image" not in (tmp_path / "site" / "index.html").read_text()
