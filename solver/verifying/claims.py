@@ -170,12 +170,18 @@ def _reached(rules: Rules, limit: int | None, last_tier: int | None, visited: se
 def _played(plain: plainly.Plain, progress: Progress) -> playing.Proof | None:
     """The states that the sides of a book need are there: they are played out by it alone, or as far as it goes.
 
-    None where it ends before the game does, or play may not end; or where all states have answers: one ply will do.
+    None where it ends before the game does, play may not end, or all answers are known to be there.
     """
     book, rules, trim = plain.book, plain.rules, plain.book.trim
     if trim is None or trim.scope in ("exact", "grown") or trim.max_bytes is not None:
         return None
-    limit = 1 if plain.has_answers else _limit(trim.scope, trim)
+    limit, sides = _limit(trim.scope, trim), [side for side in (0, 1) if trim.side in (SIDES[side], SIDES[2])]
+    if plain.has_answers:
+        # Then all later ones are there, if those to the first moves are
+        with contextlib.suppress(errors.DamagedBook):
+            for side in sides:
+                _follow(book, rules, side, 1, trim.depth)
+            return None
     try:
         if limit is None:
             return playing.prove(book, book.game, progress, live=False)
@@ -184,9 +190,8 @@ def _played(plain: plainly.Plain, progress: Progress) -> playing.Proof | None:
     except errors.MethodError:
         # Margins whose play goes round in circles
         return None
-    for side, name in enumerate(SIDES[:2]):
-        if trim.side in (name, SIDES[2]):
-            _follow(book, rules, side, limit, trim.depth)
+    for side in sides:
+        _follow(book, rules, side, limit, trim.depth)
     return None
 
 

@@ -82,7 +82,7 @@ class Plain:
         self.outcomes: Counter[str] = Counter[str]()
         # As `audit.bounds`; empty where nobody knows
         self.bounds: Any = ()
-        # Whether they show that each of its states is worth as much as it says, at least
+        # Whether they show answers to all replies in each of its states; to a lost one there may be none
         self.has_answers: bool = False
         self.checks: int = 0
         self.by_distance: bool = not rules.scores
@@ -251,7 +251,7 @@ def check_values(plain: Plain, progress: Progress) -> None:
     number, plain.has_answers = len(plain.book), len(plain.bounds) > 0
     bounds = zip(*plain.bounds, strict=True) if plain.has_answers else itertools.repeat((-math.inf, math.inf))
     for checked, ((state, value), (low, high)) in enumerate(zip(plain.book.items(), bounds, strict=False)):
-        plain.has_answers &= bool(low >= value.score)
+        plain.has_answers &= bool(low >= value.score > -1)
         if low == value.score <= high and checked % SAMPLED:
             plain.outcomes[value.leaning] += 1
             if high > low:

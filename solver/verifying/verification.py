@@ -15,7 +15,6 @@ its own error. That proves how far a value may be from the truth.
 
 from __future__ import annotations
 
-import contextlib
 import math
 import random
 import time
@@ -129,13 +128,13 @@ def verify(
             check_book(book.path, progress, book.game)
             _check_root(book, rules)
             values = Plain(book, rules, False)
-            values.bounds = _bounds(book, rules, means.memory, progress)
+            values.bounds, why = _bounds(book, rules, means.memory, progress)
             check_values(values, progress)
             found = claims.judge(values, means, progress)
             verdict, basis, proof = PROVED if found.proved else CONSISTENT, found.basis, found.played
             if header.estimate is not None:
                 verdict, basis = CONSISTENT, f"{values.exact:,} values are exact: {basis}; the others are estimates"
-            report = Report(verdict, basis, len(book), False, 0.0, values.checks, note=found.note)
+            report = Report(verdict, basis, len(book), False, 0.0, values.checks, note=why or found.note)
             report = report._replace(by_search=found.by_search, to_search=found.to_search)
         played, positions = (proof or playing.prove(book, book.game, progress)) if play else ((), 0)
         return report._replace(seconds=time.perf_counter() - started, played=played, positions=positions)
@@ -303,16 +302,18 @@ def _check_whole(book: Book, rules: Rules, means: claims.Means, progress: Progre
     return number, reason
 
 
-def _bounds(book: Book, rules: Rules, memory: int, progress: Progress) -> Any:
-    """What `audit.bounds` tells of a book. Empty where only plain Python judges."""
+def _bounds(book: Book, rules: Rules, memory: int, progress: Progress) -> tuple[Any, str | None]:
+    """What `audit.bounds` tells of a book, empty where plain Python judges alone; why, if the rules do not compile."""
     fits = PLAIN_LIMIT < len(book) <= memory // SIDE_BYTES and not rules.plain_only and extras.has_kernels()
     has_sides = book.trim is not None and book.trim.side is not None and book.header.kind.bare and rules.tiered
     if fits and has_sides and not book.header.state_bytes:
         from solver.verifying import audit
 
-        with contextlib.suppress(UncompiledRules):
-            return audit.bounds(book, rules, progress)
-    return ()
+        try:
+            return audit.bounds(book, rules, progress), None
+        except UncompiledRules as error:
+            return (), str(error)
+    return (), None
 
 
 def _plain_bytes(book: Book) -> int:

@@ -425,6 +425,32 @@ def test_a_book_may_begin_anywhere(tmp_path, monkeypatch, text, moves, method):
     raises(DamagedBook, None, verification.verify, tmp_path / "forged.lmdb")
 
 
+@compiled
+def test_a_large_book_for_a_side_lacks_what_a_small_one_lacks(tmp_path, monkeypatch):
+    """Behind lost positions, too, whose value any move keeps."""
+    pipeline.solve("hex:3", tmp_path / "whole.lmdb").close()
+    trim(tmp_path / "whole.lmdb", tmp_path / "side.lmdb", Trim(side="second"), wdl=True)
+    with Book(tmp_path / "side.lmdb") as book:
+        values, header = dict(book.items()), book.header
+    facts = {name: fact for name, fact in header._asdict().items() if name not in OF_VALUES}
+    found = set()
+    for gap in [*values][::6]:
+        less = {state: value for state, value in values.items() if state != gap}
+        outcomes = [value.outcome for value in less.values()]
+        facts["counts"] = {name: outcomes.count(name) for name in header.counts}
+        write_values(tmp_path / "less.lmdb", less, facts=facts)
+        verdicts = []
+        for limit in (len(values), 0):
+            monkeypatch.setattr(verification, "PLAIN_LIMIT", limit)
+            try:
+                verdicts.append(verification.verify(tmp_path / "less.lmdb", search=1e9).verdict)
+            except DamagedBook:
+                verdicts.append("refused")
+        assert verdicts[0] == verdicts[1]
+        found.update(verdicts)
+    assert "refused" in found
+
+
 @needs_node
 @pytest.mark.slow
 @pytest.mark.parametrize("text", ["tic-tac-toe", "hex:4"])
